@@ -1,0 +1,129 @@
+/**
+ * Every failure a user can meet. One class per exit-code family; `reason` tells the members of a family apart,
+ * so that callers branch on `reason` and only the front ends look at `exitCode`.
+ */
+
+/** The numbers a process can end with. Commands that run a child under a lock have a table of their own. */
+export const ExitCode = {
+  ok: 0,
+  /** A false answer (`exists` no), or a server refusal without a row of its own. */
+  refusedByServer: 1,
+  usage: 2,
+  noNode: 3,
+  notPermitted: 4,
+  conflict: 5,
+  connection: 6,
+  deadline: 7,
+  partial: 8,
+  refused: 9,
+  bug: 70,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export interface ErrorDetails {
+  /** ZooKeeper's error number, when a server (or the client library) gave one. */
+  readonly code?: number;
+  /** The znode the operation was about, as the user wrote it (chroot removed). */
+  readonly path?: string;
+  /** One line that helps: what to do next. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+}
+
+/** The root of the family: a sentence for people, a `reason` for programs. */
+export abstract class ZkshError extends Error {
+  abstract readonly exitCode: number;
+  readonly reason: string;
+  readonly code: number | undefined;
+  readonly path: string | undefined;
+  readonly hint: string | undefined;
+
+  constructor(reason: string, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.reason = reason;
+    this.code = details.code;
+    this.path = details.path;
+    this.hint = details.hint;
+  }
+}
+
+/** The server refused, for a reason without a family of its own (invalid-acl, quota-exceeded, unimplemented …). */
+export class OperationError extends ZkshError {
+  readonly exitCode = ExitCode.refusedByServer;
+}
+
+/** The line cannot be run as it stands: unknown command, bad argument, bad path. */
+export class UsageError extends ZkshError {
+  readonly exitCode = ExitCode.usage;
+
+  constructor(message: string, details: ErrorDetails & { reason?: string } = {}) {
+    super(details.reason ?? "usage", message, details);
+  }
+}
+
+export class NoNodeError extends ZkshError {
+  readonly exitCode = ExitCode.noNode;
+}
+
+/** `no-auth` or `auth-failed`. */
+export class PermissionError extends ZkshError {
+  readonly exitCode = ExitCode.notPermitted;
+}
+
+/** `node-exists`, `bad-version`, `not-empty` or `no-children-for-ephemerals`. */
+export class ConflictError extends ZkshError {
+  readonly exitCode = ExitCode.conflict;
+}
+
+/**
+ * There is no usable session: `unreachable`, `connection-loss`, `session-expired`, `session-closed`, `session-moved`.
+ * After `connection-loss` the fate of the request is unknown; `sent` is false when it certainly never left.
+ */
+export class ConnectionError extends ZkshError {
+  readonly exitCode = ExitCode.connection;
+  readonly sent: boolean;
+
+  constructor(reason: string, message: string, details: ErrorDetails & { sent?: boolean } = {}) {
+    super(reason, message, details);
+    this.sent = details.sent ?? true;
+  }
+}
+
+/** A deadline passed. When the request had been sent, `outcome` settles with what became of it. */
+export class DeadlineError extends ZkshError {
+  readonly exitCode = ExitCode.deadline;
+  readonly outcome: Promise<unknown> | undefined;
+
+  constructor(message: string, details: ErrorDetails & { outcome?: Promise<unknown> } = {}) {
+    super("deadline", message, details);
+    this.outcome = details.outcome;
+  }
+}
+
+/** Some of the work was done and some was not. */
+export class PartialError extends ZkshError {
+  readonly exitCode = ExitCode.partial;
+}
+
+/** zksh itself said no: `read-only`, `needs-confirmation`, `protected-path`. */
+export class RefusedError extends ZkshError {
+  readonly exitCode = ExitCode.refused;
+}
+
+/** The caller's AbortSignal fired. When the request had been sent, `outcome` settles with what became of it. */
+export class InterruptedError extends ZkshError {
+  readonly exitCode = ExitCode.interrupted;
+  readonly outcome: Promise<unknown> | undefined;
+
+  constructor(message = "interrupted", details: ErrorDetails & { outcome?: Promise<unknown> } = {}) {
+    super("interrupted", message, details);
+    this.outcome = details.outcome;
+  }
+}
+
+/** The number a process ends with after `error`; anything that is not ours is a bug. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof ZkshError ? error.exitCode : ExitCode.bug;
+}

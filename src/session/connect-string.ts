@@ -1,0 +1,38 @@
+import { UsageError } from "../errors.ts";
+import type { ServerAddress } from "./options.ts";
+import { validatePath } from "./path.ts";
+
+export const DEFAULT_PORT = 2181;
+
+/** Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. Throws UsageError. */
+export function parseConnectString(text: string): { servers: ServerAddress[]; chroot: string } {
+  const slash = text.indexOf("/");
+  const hosts = slash < 0 ? text : text.slice(0, slash);
+  const chroot = slash < 0 || text.slice(slash) === "/" ? "" : text.slice(slash);
+  if (chroot !== "") validatePath(chroot);
+  const servers = hosts.split(",").map((part) => parseAddress(part.trim(), text));
+  return { servers, chroot };
+}
+
+function parseAddress(part: string, whole: string): ServerAddress {
+  const bracketed = /^\[([^\]]+)\](?::(.*))?$/.exec(part);
+  if (bracketed) return { host: bracketed[1] ?? "", port: parsePort(bracketed[2], whole) };
+  // More than one colon without brackets can only be a bare IPv6 address, which leaves no room for a port.
+  if (part.split(":").length > 2) return { host: part, port: DEFAULT_PORT };
+  const [host = "", port] = part.split(":");
+  if (host === "")
+    throw new UsageError(`empty host in server list: '${whole}'`, { hint: "use host[:port],…[/chroot]" });
+  return { host, port: parsePort(port, whole) };
+}
+
+function parsePort(text: string | undefined, whole: string): number {
+  if (text === undefined) return DEFAULT_PORT;
+  const port = /^\d+$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65535) throw new UsageError(`bad port '${text}' in server list: '${whole}'`);
+  return port;
+}
+
+/** `host:port`, with brackets around IPv6. */
+export function formatAddress({ host, port }: ServerAddress): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,35 @@
+/** One entry of a connect string. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** TLS to a server's secure port. Certificates and keys are PEM texts, not file names. */
+export interface TlsOptions {
+  readonly ca?: Buffer;
+  readonly cert?: Buffer;
+  readonly key?: Buffer;
+  /** The name the certificate must carry, when it is not the host connected to. */
+  readonly servername?: string;
+  /** Accept any certificate. */
+  readonly insecure?: boolean;
+}
+
+/** Everything needed to open a session. */
+export interface SessionOptions {
+  readonly servers: readonly ServerAddress[];
+  /** Every path of the session is below this znode; empty for none. */
+  readonly chroot?: string;
+  /** The session timeout asked for; the server may change it. */
+  readonly timeoutMs?: number;
+  /** How long the first connection may take before the session gives up. */
+  readonly connectTimeoutMs?: number;
+  /** How long to go on when every address refuses at once (nobody listens there); at most `connectTimeoutMs`. */
+  readonly refusedTimeoutMs?: number;
+  /** May attach to a server that is cut off from its quorum. */
+  readonly readOnly?: boolean;
+  readonly auth?: readonly { readonly scheme: string; readonly credential: Buffer }[];
+  readonly tls?: TlsOptions;
+  /** Gets one line per thing that happens on the wire; secrets never appear in it. */
+  readonly trace?: (line: string) => void;
+}

@@ -1,0 +1,51 @@
+import { UsageError } from "../errors.ts";
+
+/** Throws UsageError, in zkCli's words, unless `path` can name a znode. A sequential create may end with a slash. */
+export function validatePath(path: string, { sequential = false } = {}): void {
+  if (path.length === 0) throw badPath(path, "Path length must be > 0");
+  if (path[0] !== "/") throw badPath(path, "Path must start with / character");
+  const checked = sequential ? `${path}1` : path;
+  if (checked === "/") return;
+  if (checked.endsWith("/")) throw badPath(path, "Path must not end with / character");
+  for (let i = 1, start = 1; i <= checked.length; i++) {
+    if (i === checked.length || checked[i] === "/") {
+      const name = checked.slice(start, i);
+      if (name === "") throw badCharacter(path, "empty node name specified", i);
+      if (name === "." || name === "..") throw badCharacter(path, "relative paths not allowed", i - 1);
+      start = i + 1;
+      continue;
+    }
+    const unit = checked.charCodeAt(i);
+    if (unit === 0) throw badCharacter(path, "null character not allowed", i);
+    if (isForbidden(unit)) throw badCharacter(path, "invalid character", i);
+  }
+}
+
+// The ranges of ZooKeeper's PathUtils, by UTF-16 unit: surrogates are among them, so no emoji.
+function isForbidden(unit: number): boolean {
+  return unit <= 0x1f || (unit >= 0x7f && unit <= 0x9f) || (unit >= 0xd800 && unit <= 0xf8ff) || unit >= 0xfff0;
+}
+
+function badCharacter(path: string, what: string, index: number): UsageError {
+  return badPath(path, `Invalid path string "${path}" caused by ${what} @${index}`);
+}
+
+function badPath(path: string, message: string): UsageError {
+  return new UsageError(message, { reason: "bad-path", path });
+}
+
+/** The parent of a znode; the parent of `/` is `/`. */
+export function parentPath(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash <= 0 ? "/" : path.slice(0, slash);
+}
+
+/** The last component: `""` for `/`. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** `parent` and `name` as one path. */
+export function joinPath(parent: string, name: string): string {
+  return parent === "/" ? `/${name}` : `${parent}/${name}`;
+}

@@ -1,0 +1,217 @@
+/**
+ * What everything above knows of ZooKeeper: a session with promises, bigint ids, and three states.
+ * The implementation over node-zookeeper-client lives in ./zookeeper/.
+ */
+
+/**
+ * `connected`: requests are answered. `suspended`: no server is answering; the session may still be alive.
+ * `lost`: the session is over for good (expired, closed, refused); its ephemerals are gone or about to go.
+ */
+export type SessionState = "connected" | "suspended" | "lost";
+
+/** A znode's stat. Ids and zxids are bigint because they use all 64 bits; times are milliseconds since the epoch. */
+export interface Stat {
+  readonly czxid: bigint;
+  readonly mzxid: bigint;
+  readonly ctime: number;
+  readonly mtime: number;
+  readonly version: number;
+  readonly cversion: number;
+  readonly aversion: number;
+  readonly ephemeralOwner: bigint;
+  readonly dataLength: number;
+  readonly numChildren: number;
+  readonly pzxid: bigint;
+}
+
+/** One entry of an access list; `perms` is the sum of {@link Permission} bits. */
+export interface Acl {
+  readonly perms: number;
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export const Permission = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
+
+/** Open to everybody: what zkCli uses when no ACL is given. */
+export const OPEN_ACL: readonly Acl[] = [{ perms: Permission.all, scheme: "world", id: "anyone" }];
+
+/** An identity the server has accepted for this session. */
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
+/** The seven create modes by ZooKeeper's names; the value is the wire flag. */
+export const CreateMode = {
+  persistent: 0,
+  ephemeral: 1,
+  persistentSequential: 2,
+  ephemeralSequential: 3,
+  container: 4,
+  persistentWithTtl: 5,
+  persistentSequentialWithTtl: 6,
+} as const;
+export type CreateMode = keyof typeof CreateMode;
+
+/** What a watch reports. `lost` reaches every listener once, when the session ends with the watch still set. */
+export type WatchEventType =
+  | "created"
+  | "deleted"
+  | "data-changed"
+  | "children-changed"
+  /** A persistent or recursive watch was set again after a reconnect: changes below `path` since `zxid` may be unreported. */
+  | "rearmed"
+  | "lost";
+
+export interface WatchEvent {
+  readonly type: WatchEventType;
+  readonly path: string;
+  /** With `rearmed`: the last zxid seen before the gap. */
+  readonly zxid?: bigint;
+}
+
+export type WatchListener = (event: WatchEvent) => void;
+
+export type PersistentWatchMode = "persistent" | "recursive";
+
+/** Every call takes these. */
+export interface CallOptions {
+  /** Aborted while still queued: the request is never sent. Already written: the error's `outcome` tells its fate. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds this call may take. Without it the session's own clock bounds the call. */
+  readonly timeoutMs?: number;
+}
+
+export interface ReadOptions extends CallOptions {
+  /** Told once, of the next change (or of the session's end). */
+  readonly watch?: WatchListener;
+}
+
+export interface CreateOptions extends CallOptions {
+  readonly mode?: CreateMode;
+  readonly acl?: readonly Acl[];
+  /** Milliseconds without a write or a child after which a TTL node may go; required by the TTL modes. */
+  readonly ttlMs?: number;
+}
+
+export interface VersionOptions extends CallOptions {
+  /** Only when the znode has this version; 0 is 0. Left out: any version. */
+  readonly version?: number;
+}
+
+export interface Data {
+  readonly data: Buffer;
+  readonly stat: Stat;
+}
+
+/** One step of a transaction; all happen or none. A version left out means any. */
+export type MultiOp =
+  | {
+      readonly op: "create";
+      readonly path: string;
+      readonly data?: Buffer | null;
+      readonly mode?: CreateMode;
+      readonly acl?: readonly Acl[];
+      readonly ttlMs?: number;
+    }
+  | { readonly op: "delete"; readonly path: string; readonly version?: number }
+  | { readonly op: "setData"; readonly path: string; readonly data: Buffer | null; readonly version?: number }
+  | { readonly op: "check"; readonly path: string; readonly version?: number };
+
+/** What one step of a transaction gave. `zxid` of a create equals the new node's czxid, also where the server sends no stat. */
+export type MultiResult =
+  | { readonly op: "create"; readonly path: string; readonly stat?: Stat }
+  | { readonly op: "delete" }
+  | { readonly op: "setData"; readonly stat: Stat }
+  | { readonly op: "check" };
+
+export type ReadOp =
+  | { readonly op: "getData"; readonly path: string }
+  | { readonly op: "getChildren"; readonly path: string };
+
+/** Each read of a multiRead fails alone: `error` instead of a value. */
+export type ReadResult =
+  | { readonly op: "getData"; readonly path: string; readonly data: Buffer; readonly stat: Stat }
+  | { readonly op: "getChildren"; readonly path: string; readonly children: string[] }
+  | { readonly op: "error"; readonly path: string; readonly error: Error };
+
+export interface Reconfiguration extends CallOptions {
+  readonly joining?: string;
+  readonly leaving?: string;
+  readonly members?: string;
+  readonly fromConfig?: bigint;
+}
+
+/** Why a session ended, or `undefined` while it lives. */
+export type LostReason = "expired" | "closed" | "auth-failed";
+
+export interface StateChange {
+  readonly state: SessionState;
+  /** With `lost`: why. */
+  readonly reason?: LostReason;
+  /** The server attached to, when connected. */
+  readonly server?: string;
+}
+
+export interface Session {
+  readonly state: SessionState;
+  /** 0n until the first server has answered. */
+  readonly id: bigint;
+  /** The negotiated session timeout, in milliseconds. */
+  readonly timeoutMs: number;
+  /** The server attached to (`host:port`), when connected. */
+  readonly server: string | undefined;
+  /** Attached to a read-only server: writes will be refused. */
+  readonly isReadOnly: boolean;
+  /** The highest zxid any reply has carried. */
+  readonly lastZxid: bigint;
+
+  /**
+   * True while ZooKeeper cannot have expired this session, judged by clocks rather than by the last state heard:
+   * false at the first look after a pause that was longer than the session could live.
+   */
+  isAlive(): boolean;
+  /** Milliseconds for which {@link isAlive} will stay true if nothing is ever heard again; 0 when it is already false. */
+  aliveForMs(): number;
+
+  /** Resolves when a server has accepted the session; rejects when none did within the connect timeout. */
+  connected(options?: CallOptions): Promise<void>;
+  /** Listens to state changes; returns the function that stops listening. */
+  onState(listener: (change: StateChange) => void): () => void;
+
+  create(path: string, data: Buffer | null, options?: CreateOptions): Promise<string>;
+  /** As create, with the new znode's stat: one request on servers from 3.5, one flight of two before. */
+  create2(path: string, data: Buffer | null, options?: CreateOptions): Promise<{ path: string; stat: Stat }>;
+  delete(path: string, options?: VersionOptions): Promise<void>;
+  /** The stat, or undefined when there is no such znode (a watch is set in both cases). */
+  exists(path: string, options?: ReadOptions): Promise<Stat | undefined>;
+  getData(path: string, options?: ReadOptions): Promise<Data>;
+  setData(path: string, data: Buffer | null, options?: VersionOptions): Promise<Stat>;
+  getAcl(path: string, options?: CallOptions): Promise<{ acl: Acl[]; stat: Stat }>;
+  setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat>;
+  /** Unsorted, as the server sends them. */
+  getChildren(path: string, options?: ReadOptions): Promise<string[]>;
+  getChildren2(path: string, options?: ReadOptions): Promise<{ children: string[]; stat: Stat }>;
+  /** Resolves when the attached server has caught up with the leader. */
+  sync(path: string, options?: CallOptions): Promise<void>;
+  multi(ops: readonly MultiOp[], options?: CallOptions): Promise<{ results: MultiResult[]; zxid: bigint }>;
+  /** Many reads in one request; on servers before 3.6 the same reads one by one in one flight. */
+  multiRead(ops: readonly ReadOp[], options?: CallOptions): Promise<ReadResult[]>;
+  /** Proves an identity; replayed after every reconnect, before any other request. */
+  addAuth(scheme: string, credential: Buffer, options?: CallOptions): Promise<void>;
+  addWatch(path: string, mode: PersistentWatchMode, listener: WatchListener, options?: CallOptions): Promise<void>;
+  /** Takes a listener off `path`, whatever kind of watch it was given to; the server forgets the watch with its last listener. */
+  removeWatch(path: string, listener: WatchListener, options?: CallOptions): Promise<void>;
+  getEphemerals(prefix?: string, options?: CallOptions): Promise<string[]>;
+  getAllChildrenNumber(path: string, options?: CallOptions): Promise<number>;
+  whoAmI(options?: CallOptions): Promise<Identity[]>;
+  getConfig(options?: ReadOptions): Promise<Data>;
+  reconfig(change: Reconfiguration): Promise<Data>;
+
+  /**
+   * Ends the session. Requests already made are finished first; the goodbye leaves in the same flight as they do.
+   * Never rejects: where no server can be told, ZooKeeper lets the session expire.
+   */
+  close(): Promise<void>;
+}
