@@ -144,7 +144,7 @@ export interface Reconfiguration extends CallOptions {
 }
 
 /** Why a session ended, or `undefined` while it lives. */
-export type LostReason = "expired" | "closed" | "auth-failed";
+export type LostReason = "expired" | "closed" | "auth-failed" | "unreachable";
 
 export interface StateChange {
   readonly state: SessionState;

@@ -1,0 +1,139 @@
+import { ConnectionError, DeadlineError, InterruptedError, type ZkshError } from "../../errors.ts";
+import type { JuteReader } from "../../wire/jute.ts";
+import { MalformedFrameError } from "../../wire/jute.ts";
+import { ErrorCode } from "../../wire/protocol.ts";
+import type { CallOptions } from "../session.ts";
+import type { Connection } from "./connection.ts";
+import { failureOf } from "./failures.ts";
+import type { Failure, Request } from "./request.ts";
+
+/** jute.maxbuffer's default: servers drop the connection of whoever sends more. */
+const USUAL_MAX_REQUEST = 0xfffff;
+
+export interface Reply {
+  readonly body: JuteReader;
+  readonly zxid: bigint;
+}
+
+export interface Call<T> {
+  readonly request: Request;
+  /** What the request is about, for messages. */
+  readonly path?: string;
+  /** About how long the request is, when that may be too long. */
+  readonly bytes?: number;
+  /** Reads the reply, and registers its watch, before anything that came behind it is looked at. */
+  readonly read: (reply: Reply) => T;
+  /** Turns a refusal into a value where it is an answer (`exists`: no such znode). */
+  readonly refused?: (code: number) => { readonly value: T } | undefined;
+  /** The caller had gone when the answer came. */
+  readonly late?: () => void;
+}
+
+/** Sends a request and settles with its answer, its failure, the caller's signal or its deadline, whichever comes first. */
+export function perform<T>(connection: Connection, call: Call<T>, options: CallOptions = {}): Promise<T> {
+  const { signal } = options;
+  const { request } = call;
+  if (signal?.aborted) return Promise.reject(interrupted(signal));
+  const answer = new Promise<T>((resolve, reject) => {
+    connection.queue(request, (failure: Failure | null, body?: JuteReader | null, zxid?: bigint) => {
+      try {
+        if (failure === null) return resolve(call.read({ body: body as JuteReader, zxid: zxid as bigint }));
+        const accepted = call.refused?.(failure.code);
+        if (accepted !== undefined) return resolve(accepted.value);
+        reject(errorOf(connection, call, failure));
+      } catch (error) {
+        if (!(error instanceof MalformedFrameError)) return reject(error);
+        reject(
+          new ConnectionError("malformed-reply", `the server's answer makes no sense: ${error.message}`, about(call)),
+        );
+        // The stream cannot be trusted any further: whoever reads it has to drop it.
+        throw error;
+      }
+    });
+  });
+  if (signal === undefined && options.timeoutMs === undefined) return answer;
+  return limited(answer, options, `no answer${call.path === undefined ? "" : `: ${call.path}`}`, () => {
+    if (request.sentAt === undefined) {
+      request.cancelled = true;
+      return undefined;
+    }
+    request.abandoned = true;
+    answer.then(call.late, () => {});
+    return answer;
+  });
+}
+
+/**
+ * Settles like `answer`, or earlier when the caller's signal or deadline comes first; then `giveUp` may say what became
+ * of the work, for the error's `outcome`.
+ */
+export function limited<T>(
+  answer: Promise<T>,
+  { signal, timeoutMs }: CallOptions,
+  what: string,
+  giveUp: () => Promise<T> | undefined = () => undefined,
+): Promise<T> {
+  if (signal === undefined && timeoutMs === undefined) return answer;
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => end(interrupted(signal as AbortSignal, giveUp()));
+    const onDeadline = () => end(new DeadlineError(`${what} (${timeoutMs} ms)`, withOutcome(giveUp())));
+    const timer = timeoutMs === undefined ? undefined : setTimeout(onDeadline, timeoutMs);
+    const release = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const end = (error: Error) => {
+      release();
+      reject(error);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    answer.then((value) => {
+      release();
+      resolve(value);
+    }, end);
+  });
+}
+
+function withOutcome(outcome: Promise<unknown> | undefined): { outcome?: Promise<unknown> } {
+  return outcome === undefined ? {} : { outcome };
+}
+
+function interrupted(signal: AbortSignal, outcome?: Promise<unknown>): ZkshError {
+  return new InterruptedError("interrupted", { cause: signal.reason, ...withOutcome(outcome) });
+}
+
+function about<T>(call: Call<T>): { path?: string } {
+  return call.path === undefined ? {} : { path: call.path };
+}
+
+function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Error {
+  const { lost } = connection;
+  const sent = call.request.sentAt !== undefined;
+  if (lost !== undefined && isSessionEnd(failure.code)) {
+    if (!(lost.error instanceof ConnectionError)) return lost.error;
+    const { reason, message, code = ErrorCode.sessionExpired } = lost.error;
+    return new ConnectionError(reason, message, { ...about(call), code, sent, cause: lost.error });
+  }
+  if (failure.code !== ErrorCode.connectionLoss) return failureOf(failure.code, call.path);
+  if (connection.isClosing && !sent) {
+    return new ConnectionError("session-closed", "the session is closed", { ...about(call), sent });
+  }
+  const tooLong = (call.bytes ?? 0) > USUAL_MAX_REQUEST;
+  return new ConnectionError(
+    "connection-loss",
+    `the connection was lost before the answer came${call.path === undefined ? "" : `: ${call.path}`} (ConnectionLoss)`,
+    {
+      ...about(call),
+      code: failure.code,
+      sent,
+      hint: tooLong
+        ? `the request has ${call.bytes} bytes; servers refuse more than their jute.maxbuffer, usually 1 MB`
+        : "the server may or may not have carried it out: look before you repeat it",
+    },
+  );
+}
+
+function isSessionEnd(code: number): boolean {
+  return code === ErrorCode.sessionExpired || code === ErrorCode.connectionLoss || code === ErrorCode.authFailed;
+}

@@ -1,0 +1,137 @@
+import { FrameReader } from "../../wire/frames.ts";
+import { JuteReader, JuteWriter, MalformedFrameError } from "../../wire/jute.ts";
+import {
+  type ConnectRequest,
+  type ConnectResponse,
+  readConnectResponse,
+  writeConnectRequest,
+} from "../../wire/records.ts";
+import type { TlsOptions } from "../options.ts";
+import { errorName } from "./failures.ts";
+import { type Endpoint, Link } from "./link.ts";
+import type { Instant } from "./liveness.ts";
+import { type ConnectFailure, connectFailureOf, noAnswer, refusedHandshake, strangerFailure } from "./reasons.ts";
+import type { ServerList } from "./servers.ts";
+
+/** A handshake reply has 36 or 37 bytes, a refusal 16. Anything much longer is another protocol. */
+const MAX_HANDSHAKE_BYTES = 256;
+const REPLY_HEADER_BYTES = 16;
+
+/** A connection on which a server has answered the handshake. */
+export interface Attached {
+  readonly link: Link;
+  /** May hold more frames behind the handshake's. */
+  readonly frames: FrameReader;
+  readonly response: ConnectResponse;
+  /** When the handshake left: the session's clock starts there. */
+  readonly sentAt: Instant;
+}
+
+export interface ConnectorEvents {
+  now(): Instant;
+  /** How long one address may take for TCP, TLS and handshake together. */
+  attemptMs(): number;
+  hello(): ConnectRequest;
+  /** Writes what may leave in the same flight as the handshake. */
+  loadBehindHello(writer: JuteWriter, now: Instant): void;
+  attached(attached: Attached): void;
+  failed(endpoint: Endpoint, why: ConnectFailure): void;
+}
+
+/** Finds a server: tries the addresses of the list one after the other until one answers the handshake. */
+export class Connector {
+  readonly #servers: ServerList;
+  readonly #tls: TlsOptions | undefined;
+  readonly #events: ConnectorEvents;
+  readonly #stopped = new AbortController();
+  #searching = false;
+  #link: Link | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(servers: ServerList, tls: TlsOptions | undefined, events: ConnectorEvents) {
+    this.#servers = servers;
+    this.#tls = tls;
+    this.#events = events;
+  }
+
+  /** Starts looking, unless it is looking already; ends with `attached` or with {@link stop}. */
+  search(): void {
+    if (this.#searching || this.#stopped.signal.aborted) return;
+    this.#searching = true;
+    this.#servers.next(this.#stopped.signal).then(
+      (endpoint) => this.#attempt(endpoint),
+      () => {
+        // Only stop() ends a search in vain, and whoever stopped it does not want to hear of it.
+        this.#searching = false;
+      },
+    );
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+    clearTimeout(this.#timer);
+    this.#link?.destroy();
+    this.#link = undefined;
+  }
+
+  #attempt(endpoint: Endpoint): void {
+    if (this.#stopped.signal.aborted) return;
+    const frames = new FrameReader(MAX_HANDSHAKE_BYTES);
+    let sentAt: Instant | undefined;
+    const fail = (why: ConnectFailure) => {
+      clearTimeout(this.#timer);
+      this.#link?.destroy();
+      this.#link = undefined;
+      this.#searching = false;
+      this.#servers.failed(endpoint.address, why);
+      this.#events.failed(endpoint, why);
+    };
+    const link = new Link(endpoint, this.#tls, {
+      open: () => {
+        sentAt = this.#events.now();
+        link.write(this.#firstFlight(sentAt));
+      },
+      data: (chunk) => {
+        const reply = firstReply(frames, chunk);
+        if (reply === undefined) return;
+        if ("says" in reply) return fail(reply);
+        clearTimeout(this.#timer);
+        this.#link = undefined;
+        this.#searching = false;
+        this.#events.attached({ link, frames, response: reply, sentAt: sentAt ?? this.#events.now() });
+      },
+      drain: () => {},
+      closed: (error) => fail(connectFailureOf(error)),
+    });
+    this.#link = link;
+    this.#timer = setTimeout(() => fail(noAnswer()), this.#events.attemptMs());
+  }
+
+  #firstFlight(now: Instant): Buffer {
+    const writer = new JuteWriter();
+    const frame = writer.beginFrame();
+    writeConnectRequest(writer, this.#events.hello());
+    writer.endFrame(frame);
+    this.#events.loadBehindHello(writer, now);
+    return writer.take();
+  }
+}
+
+/** The server's first answer: a session, a refusal, or undefined while bytes are missing. */
+function firstReply(frames: FrameReader, chunk: Buffer): ConnectResponse | ConnectFailure | undefined {
+  const reader = new JuteReader();
+  frames.push(chunk);
+  try {
+    if (!frames.next(reader)) return undefined;
+    if (reader.remaining === REPLY_HEADER_BYTES) {
+      reader.int();
+      reader.long();
+      const code = reader.int();
+      return refusedHandshake(code, errorName(code));
+    }
+    return readConnectResponse(reader);
+  } catch (error) {
+    if (error instanceof MalformedFrameError) return strangerFailure(chunk);
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+import type { JuteWriter } from "../../wire/jute.ts";
+import { ErrorCode, Opcode, Xid } from "../../wire/protocol.ts";
+import type { Instant } from "./liveness.ts";
+
+interface Credential {
+  readonly scheme: string;
+  readonly secret: Buffer;
+  /** Told of the first answer; later replays have nobody waiting. */
+  settle: ((failure: { code: number } | null) => void) | undefined;
+}
+
+/** The identities of a session: each is proved once, and again on every new connection before anything else is sent. */
+export class Credentials {
+  readonly #known: Credential[] = [];
+  #awaiting: { credential: Credential; sentAt: Instant }[] = [];
+
+  add(scheme: string, secret: Buffer, settle?: (failure: { code: number } | null) => void): void {
+    this.#known.push({ scheme, secret, settle });
+  }
+
+  /** Writes those that this connection has not seen; all of them after {@link connectionLost}. */
+  load(writer: JuteWriter, now: Instant): void {
+    for (const credential of this.#known) {
+      if (this.#sent.has(credential)) continue;
+      this.#sent.add(credential);
+      this.#awaiting.push({ credential, sentAt: now });
+      const frame = writer.beginFrame();
+      writer.int(Xid.auth);
+      writer.int(Opcode.auth);
+      writer.int(0);
+      writer.string(credential.scheme);
+      writer.buffer(credential.secret);
+      writer.endFrame(frame);
+    }
+  }
+  readonly #sent = new Set<Credential>();
+
+  /**
+   * The server has judged the oldest credential in flight. A refused one is forgotten; `fatal` when it is one that the
+   * session was opened with or had been granted, because going on without it would be going on as somebody else.
+   */
+  answered(code: number): { sentAt: Instant | undefined; fatal: boolean } {
+    const answer = this.#awaiting.shift();
+    if (answer === undefined) return { sentAt: undefined, fatal: false };
+    const { credential, sentAt } = answer;
+    const settle = credential.settle;
+    credential.settle = undefined;
+    if (code !== 0) this.#known.splice(this.#known.indexOf(credential), 1);
+    settle?.(code === 0 ? null : { code });
+    return { sentAt, fatal: code !== 0 && settle === undefined };
+  }
+
+  connectionLost(): void {
+    this.#awaiting = [];
+    this.#sent.clear();
+  }
+
+  /** The session is over: whoever still waits for an answer gets this one. */
+  lose(code: number = ErrorCode.sessionExpired): void {
+    for (const { settle } of this.#known.splice(0)) settle?.({ code });
+  }
+}

@@ -1,0 +1,38 @@
+import { isIP } from "node:net";
+import { formatAddress } from "../connect-string.ts";
+import type { ServerAddress, TlsOptions } from "../options.ts";
+import { openSocket } from "./link.ts";
+
+const ANSWER_TIMEOUT_MS = 3_000;
+const MAX_ANSWER_BYTES = 1 << 20;
+
+/** Sends one of the server's four-letter words on a connection of its own; resolves with the whole answer. */
+export function fourLetterWord(
+  server: ServerAddress,
+  word: "isro" | "srvr",
+  tls: TlsOptions | undefined,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { host, port } = server;
+  const socket = openSocket({ address: formatAddress(server), host, ip: host, port }, tls);
+  // A question in passing must not keep the process alive.
+  if (isIP(host) !== 0) socket.unref();
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const abort = () => socket.destroy(new Error("interrupted"));
+    signal?.addEventListener("abort", abort, { once: true });
+    socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error(`no answer to ${word}`)));
+    socket.once(tls === undefined ? "connect" : "secureConnect", () => socket.write(word));
+    socket.on("data", (chunk) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) socket.destroy(new Error(`endless answer to ${word}`));
+    });
+    socket.once("error", reject);
+    socket.once("close", () => {
+      signal?.removeEventListener("abort", abort);
+      resolve(Buffer.concat(chunks).toString("utf8"));
+    });
+  });
+}

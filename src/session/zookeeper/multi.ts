@@ -1,0 +1,114 @@
+import { type JuteReader, type JuteWriter, MalformedFrameError } from "../../wire/jute.ts";
+import { ErrorCode, Opcode } from "../../wire/protocol.ts";
+import { readMultiHeader, readStat, writeCreate, writeMultiHeader } from "../../wire/records.ts";
+import { CreateMode, type MultiOp, type MultiResult, OPEN_ACL, type ReadOp, type ReadResult } from "../session.ts";
+import { failureOf } from "./failures.ts";
+
+export const ANY_VERSION = -1;
+
+/** The opcode a create goes out with. Containers and TTL nodes have their own; the plain one would be refused. */
+export function createOpcode(mode: CreateMode, { withStat = false } = {}): number {
+  if (mode === "container") return Opcode.createContainer;
+  if (mode === "persistentWithTtl" || mode === "persistentSequentialWithTtl") return Opcode.createTtl;
+  return withStat ? Opcode.create2 : Opcode.create;
+}
+
+export function writeMulti(writer: JuteWriter, ops: readonly MultiOp[], toServerPath: (path: string) => string): void {
+  for (const op of ops) {
+    writeMultiHeader(writer, op.op === "create" ? createOpcode(op.mode ?? "persistent") : Opcode[op.op], false);
+    const path = toServerPath(op.path);
+    switch (op.op) {
+      case "create":
+        writeCreate(writer, path, op.data ?? null, op.acl ?? OPEN_ACL, CreateMode[op.mode ?? "persistent"], op.ttlMs);
+        break;
+      case "delete":
+      case "check":
+        writer.string(path);
+        writer.int(op.version ?? ANY_VERSION);
+        break;
+      case "setData":
+        writer.string(path);
+        writer.buffer(op.data);
+        writer.int(op.version ?? ANY_VERSION);
+        break;
+    }
+  }
+  writeMultiHeader(writer, -1, true);
+}
+
+/** A failed multi comes as a success whose every result is an error: the first real one among them is thrown. */
+export function readMulti(
+  reader: JuteReader,
+  ops: readonly MultiOp[],
+  toClientPath: (path: string) => string,
+): MultiResult[] {
+  const results: MultiResult[] = [];
+  let failure: Error | undefined;
+  for (let header = readMultiHeader(reader); !header.done; header = readMultiHeader(reader)) {
+    const op = ops[results.length];
+    if (op === undefined) throw new MalformedFrameError("a multi with too many results");
+    switch (header.type) {
+      case Opcode.create:
+        results.push({ op: "create", path: toClientPath(reader.text()) });
+        break;
+      // Servers before 3.7.2, 3.8.2 and 3.9 answer create2 as create; the header tells which it is.
+      case Opcode.create2:
+      case Opcode.createContainer:
+      case Opcode.createTtl:
+        results.push({ op: "create", path: toClientPath(reader.text()), stat: readStat(reader) });
+        break;
+      case Opcode.setData:
+        results.push({ op: "setData", stat: readStat(reader) });
+        break;
+      case Opcode.delete:
+      case Opcode.check:
+        results.push({ op: header.type === Opcode.delete ? "delete" : "check" });
+        break;
+      case Opcode.error: {
+        const code = reader.int();
+        if (code !== 0 && code !== ErrorCode.runtimeInconsistency) failure ??= failureOf(code, op.path);
+        results.push({ op: "check" });
+        break;
+      }
+      default:
+        throw new MalformedFrameError(`a multi result of type ${header.type}`);
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return results;
+}
+
+export function writeMultiRead(
+  writer: JuteWriter,
+  ops: readonly ReadOp[],
+  toServerPath: (path: string) => string,
+): void {
+  for (const { op, path } of ops) {
+    writeMultiHeader(writer, Opcode[op], false);
+    writer.string(toServerPath(path));
+    writer.boolean(false); // servers ignore a watch here
+  }
+  writeMultiHeader(writer, -1, true);
+}
+
+export function readMultiRead(reader: JuteReader, ops: readonly ReadOp[]): ReadResult[] {
+  const results: ReadResult[] = [];
+  for (let header = readMultiHeader(reader); !header.done; header = readMultiHeader(reader)) {
+    const path = ops[results.length]?.path;
+    if (path === undefined) throw new MalformedFrameError("a multiRead with too many results");
+    switch (header.type) {
+      case Opcode.getData:
+        results.push({ op: "getData", path, data: reader.buffer() ?? Buffer.alloc(0), stat: readStat(reader) });
+        break;
+      case Opcode.getChildren:
+        results.push({ op: "getChildren", path, children: reader.vector(() => reader.text()) });
+        break;
+      case Opcode.error:
+        results.push({ op: "error", path, error: failureOf(reader.int(), path) });
+        break;
+      default:
+        throw new MalformedFrameError(`a multiRead result of type ${header.type}`);
+    }
+  }
+  return results;
+}

@@ -1,0 +1,56 @@
+import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
+import { Opcode } from "../../wire/protocol.ts";
+import type { Instant } from "./liveness.ts";
+
+/** What a failed request is told: a server's error number, or one of ours for a connection or session that ended. */
+export interface Failure {
+  readonly code: number;
+}
+
+/** Called once: with a reader on the reply's body, or with a failure. */
+export type Callback = (failure: Failure | null, body: JuteReader | null, zxid: bigint) => void;
+
+/**
+ * One request on its way. `header` and `payload` are what the package's queue looks at; the bytes are made by `encode`,
+ * straight into the flight's buffer, when the request leaves.
+ */
+export class Request {
+  readonly header: { readonly type: number };
+  readonly payload = null;
+  readonly encode: (writer: JuteWriter) => void;
+  callback: Callback = () => {};
+  xid = 0;
+  /** When it was written; undefined while it waits in the queue. */
+  sentAt: Instant | undefined;
+  /** Connections that broke under it. */
+  losses = 0;
+  /** Given up by its caller while still in the queue: it will never be sent. */
+  cancelled = false;
+  /** Given up by its caller after it was sent: its answer is still awaited, but it is not worth repeating. */
+  abandoned = false;
+
+  constructor(opcode: number, encode: (writer: JuteWriter) => void) {
+    this.header = { type: opcode };
+    this.encode = encode;
+  }
+
+  /** Sending it twice has the same effect as sending it once, so it may be repeated when its reply was lost. */
+  get isIdempotent(): boolean {
+    return IDEMPOTENT.has(this.header.type);
+  }
+}
+
+const IDEMPOTENT: ReadonlySet<number> = new Set([
+  Opcode.exists,
+  Opcode.getData,
+  Opcode.getAcl,
+  Opcode.getChildren,
+  Opcode.getChildren2,
+  Opcode.sync,
+  Opcode.multiRead,
+  Opcode.removeWatches,
+  Opcode.addWatch,
+  Opcode.getEphemerals,
+  Opcode.getAllChildrenNumber,
+  Opcode.whoAmI,
+]);

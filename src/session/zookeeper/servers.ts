@@ -1,0 +1,111 @@
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { formatAddress } from "../connect-string.ts";
+import type { ServerAddress } from "../options.ts";
+import type { Endpoint } from "./link.ts";
+import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
+
+const FIRST_BACKOFF_MS = 30;
+const MAX_BACKOFF_MS = 1000;
+
+/**
+ * The servers of the connect string, in an order of this client's own so that many clients spread over the ensemble.
+ * Round and round: every name is looked up anew in each round, and rounds without success are spaced out with jitter.
+ */
+export class ServerList {
+  readonly #servers: readonly ServerAddress[];
+  readonly #failures = new Map<string, ConnectFailure>();
+  #endpoints: Endpoint[] = [];
+  #position = 0;
+  #vainRounds = 0;
+
+  constructor(servers: readonly ServerAddress[]) {
+    this.#servers = shuffled(servers);
+  }
+
+  /** How many addresses share the time there is for connecting. */
+  get size(): number {
+    return Math.max(this.#servers.length, this.#endpoints.length);
+  }
+
+  /** The next address to try; waits between rounds. Rejects only when `signal` aborts. */
+  async next(signal: AbortSignal): Promise<Endpoint> {
+    while (true) {
+      const endpoint = this.#endpoints.shift();
+      if (endpoint !== undefined) return endpoint;
+      const server = this.#servers[this.#position % this.#servers.length] as ServerAddress;
+      if (this.#position > 0 && this.#position % this.#servers.length === 0) await this.#rest(signal);
+      this.#position++;
+      this.#endpoints = await this.#resolve(server);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Every other server, for asking around while attached to a read-only one. */
+  others(than: Endpoint): readonly ServerAddress[] {
+    return this.#servers.filter((server) => formatAddress(server) !== than.address);
+  }
+
+  /** Tries `address` next. */
+  prefer(address: string): void {
+    const index = this.#servers.findIndex((server) => formatAddress(server) === address);
+    this.#endpoints = [];
+    if (index > 0) this.#position = index;
+    else if (index === 0) this.#position = 0;
+    this.#vainRounds = 0;
+  }
+
+  failed(address: string, why: ConnectFailure): void {
+    this.#failures.set(address, why);
+  }
+
+  /** A connection has proved useful: the next failure starts without waiting. A bare handshake proves nothing yet. */
+  settled(): void {
+    this.#failures.clear();
+    this.#vainRounds = 0;
+  }
+
+  /** Every server has failed, each for a reason of one of these kinds. */
+  allFailed(kinds: readonly ConnectFailure["kind"][]): boolean {
+    return this.#servers.every((server) => {
+      const failure = this.#failures.get(formatAddress(server));
+      return failure !== undefined && kinds.includes(failure.kind);
+    });
+  }
+
+  /** `a:2181 (connection refused), b:2181 (no answer)` */
+  summary(): string {
+    return this.#servers
+      .map((server) => formatAddress(server))
+      .map((address) => `${address} (${this.#failures.get(address)?.says ?? "no answer"})`)
+      .join(", ");
+  }
+
+  async #rest(signal: AbortSignal): Promise<void> {
+    const longest = Math.min(FIRST_BACKOFF_MS * 2 ** this.#vainRounds++, MAX_BACKOFF_MS);
+    await delay(longest * (0.5 + Math.random() / 2), undefined, { signal });
+  }
+
+  async #resolve(server: ServerAddress): Promise<Endpoint[]> {
+    const address = formatAddress(server);
+    const { host, port } = server;
+    if (isIP(host) !== 0) return [{ address, host, ip: host, port }];
+    try {
+      const found = await lookup(host, { all: true });
+      return found.map(({ address: ip }) => ({ address, host, ip, port }));
+    } catch (error) {
+      this.failed(address, connectFailureOf(error as Error));
+      return [];
+    }
+  }
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const copy = [...items];
+  for (let i = copy.length - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [copy[i], copy[j]] = [copy[j] as T, copy[i] as T];
+  }
+  return copy;
+}

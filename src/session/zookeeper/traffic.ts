@@ -1,0 +1,129 @@
+import { JuteWriter } from "../../wire/jute.ts";
+import { Opcode } from "../../wire/protocol.ts";
+import type { Instant } from "./liveness.ts";
+import type { Callback, Failure, Request } from "./request.ts";
+import { Ring } from "./ring.ts";
+
+/** Requests written and not yet answered. More would only wait in the server's buffers instead of ours. */
+const MAX_IN_FLIGHT = 4000;
+/** One write to the socket is at most about this long, so that a long queue does not become one huge buffer. */
+const FLIGHT_BYTES = 256 * 1024;
+const MAX_XID = 0x7fffffff;
+/** A request that broke this many connections is probably what breaks them (larger than jute.maxbuffer, say). */
+const MAX_LOSSES = 3;
+
+/**
+ * The requests of a session: those that wait to be sent and those that wait for their answer, both in order.
+ * It stands in for the package's packet queue, which it improves on in three ways: constant-time ends, requests that can be
+ * taken back, and one buffer for all requests of a turn.
+ */
+export class Traffic {
+  readonly #queue = new Ring<Request>();
+  readonly #inFlight = new Ring<Request>();
+  readonly #writer = new JuteWriter();
+  readonly #onQueued: () => void;
+  #lastXid = 0;
+
+  constructor(onQueued: () => void) {
+    this.#onQueued = onQueued;
+  }
+
+  get writer(): JuteWriter {
+    return this.#writer;
+  }
+
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.length;
+  }
+
+  get oldestSentAt(): Instant | undefined {
+    return this.#inFlight.peek()?.sentAt;
+  }
+
+  /** The package's queue() hands requests over in this shape. */
+  push({ request, callback }: { request: object; callback: unknown }): void {
+    const queued = request as Request;
+    queued.callback = callback as Callback;
+    this.#queue.push(queued);
+    this.#onQueued();
+  }
+
+  /**
+   * Writes waiting requests into the flight, as many as may be outstanding. With `onlyRepeatable` it stops at the first
+   * request whose repetition would do harm.
+   */
+  load(now: Instant, { into = this.#writer, onlyRepeatable = false } = {}): void {
+    while (this.canLoad && into.length < FLIGHT_BYTES) {
+      const request = this.#queue.peek() as Request;
+      const harmless = request.cancelled || request.isIdempotent || request.header.type === Opcode.closeSession;
+      if (onlyRepeatable && !harmless) return;
+      this.#queue.shift();
+      if (!request.cancelled) this.#write(into, request, now);
+    }
+  }
+
+  /** Something waits, and the window has room for it. */
+  get canLoad(): boolean {
+    return this.#queue.length > 0 && this.#inFlight.length < MAX_IN_FLIGHT;
+  }
+
+  /** The request that the next numbered reply answers, if `xid` is the right number. */
+  answered(xid: number): Request | undefined {
+    if (this.#inFlight.peek()?.xid !== xid) return undefined;
+    return this.#inFlight.shift();
+  }
+
+  /**
+   * Puts back what a broken connection left unanswered and may be repeated; returns the rest, whose fate is unknown.
+   * Before there is a session nothing can have been executed, so everything may be repeated.
+   */
+  connectionLost({ hadSession }: { hadSession: boolean }): Request[] {
+    const repeatable: Request[] = [];
+    const unknown: Request[] = [];
+    for (const request of this.#inFlight.drain()) {
+      if (hadSession) request.losses++;
+      const again = !hadSession || (request.isIdempotent && !request.abandoned && request.losses < MAX_LOSSES);
+      if (again) request.sentAt = undefined;
+      (again ? repeatable : unknown).push(request);
+    }
+    this.#queue.unshift(repeatable);
+    this.#writer.take();
+    return unknown;
+  }
+
+  /** Sends a request again that a server is known not to have executed. */
+  requeue(request: Request): void {
+    request.sentAt = undefined;
+    request.losses++;
+    this.#queue.unshift([request]);
+  }
+
+  /** Everything that will never be answered now. */
+  drain(): Request[] {
+    return [...this.#inFlight.drain(), ...this.#queue.drain()].filter((request) => !request.cancelled);
+  }
+
+  #write(writer: JuteWriter, request: Request, now: Instant): void {
+    this.#lastXid = this.#lastXid === MAX_XID ? 1 : this.#lastXid + 1;
+    request.xid = this.#lastXid;
+    request.sentAt = now;
+    const frame = writer.beginFrame();
+    writer.int(request.xid);
+    writer.int(request.header.type);
+    request.encode(writer);
+    writer.endFrame(frame);
+    this.#inFlight.push(request);
+  }
+}
+
+/** Tells requests that they failed: later, because a callback that tries again at once must find the new state in place. */
+export function failLater(requests: readonly Request[], failure: Failure): void {
+  if (requests.length === 0) return;
+  queueMicrotask(() => {
+    for (const request of requests) request.callback(failure, null, 0n);
+  });
+}

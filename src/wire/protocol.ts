@@ -1,0 +1,77 @@
+/** The numbers of ZooKeeper's protocol. */
+
+export const Opcode = {
+  create: 1,
+  delete: 2,
+  exists: 3,
+  getData: 4,
+  setData: 5,
+  getAcl: 6,
+  setAcl: 7,
+  getChildren: 8,
+  sync: 9,
+  ping: 11,
+  getChildren2: 12,
+  check: 13,
+  multi: 14,
+  create2: 15,
+  reconfig: 16,
+  removeWatches: 18,
+  createContainer: 19,
+  createTtl: 21,
+  multiRead: 22,
+  auth: 100,
+  setWatches: 101,
+  getEphemerals: 103,
+  getAllChildrenNumber: 104,
+  setWatches2: 105,
+  addWatch: 106,
+  whoAmI: 107,
+  closeSession: -11,
+  error: -1,
+} as const;
+export type OpcodeName = keyof typeof Opcode;
+
+/** Replies that do not answer a numbered request. */
+export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
+
+export const EventType = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 } as const;
+
+export const WatcherType = { children: 1, data: 2, any: 3 } as const;
+
+export const AddWatchMode = { persistent: 0, recursive: 1 } as const;
+
+/** ZooKeeper's error numbers by the names of its own table (KeeperException.Code). */
+export const ErrorCode = {
+  systemError: -1,
+  runtimeInconsistency: -2,
+  dataInconsistency: -3,
+  connectionLoss: -4,
+  marshallingError: -5,
+  unimplemented: -6,
+  operationTimeout: -7,
+  badArguments: -8,
+  unknownSession: -12,
+  newConfigNoQuorum: -13,
+  reconfigInProgress: -14,
+  apiError: -100,
+  noNode: -101,
+  noAuth: -102,
+  badVersion: -103,
+  noChildrenForEphemerals: -108,
+  nodeExists: -110,
+  notEmpty: -111,
+  sessionExpired: -112,
+  invalidCallback: -113,
+  invalidAcl: -114,
+  authFailed: -115,
+  sessionMoved: -118,
+  notReadOnly: -119,
+  ephemeralOnLocalSession: -120,
+  noWatcher: -121,
+  requestTimeout: -122,
+  reconfigDisabled: -123,
+  sessionClosedRequireSaslAuth: -124,
+  quotaExceeded: -125,
+  throttledOp: -127,
+} as const;

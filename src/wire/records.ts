@@ -1,0 +1,111 @@
+import type { JuteReader, JuteWriter } from "./jute.ts";
+
+/** Stat as the wire orders it. */
+export interface StatRecord {
+  czxid: bigint;
+  mzxid: bigint;
+  ctime: number;
+  mtime: number;
+  version: number;
+  cversion: number;
+  aversion: number;
+  ephemeralOwner: bigint;
+  dataLength: number;
+  numChildren: number;
+  pzxid: bigint;
+}
+
+export interface AclRecord {
+  readonly perms: number;
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export function readStat(reader: JuteReader): StatRecord {
+  return {
+    czxid: reader.long(),
+    mzxid: reader.long(),
+    ctime: reader.time(),
+    mtime: reader.time(),
+    version: reader.int(),
+    cversion: reader.int(),
+    aversion: reader.int(),
+    ephemeralOwner: reader.long(),
+    dataLength: reader.int(),
+    numChildren: reader.int(),
+    pzxid: reader.long(),
+  };
+}
+
+export function readAcl(reader: JuteReader): AclRecord {
+  return { perms: reader.int(), scheme: reader.text(), id: reader.text() };
+}
+
+export function writeAcl(writer: JuteWriter, acl: AclRecord): void {
+  writer.int(acl.perms);
+  writer.string(acl.scheme);
+  writer.string(acl.id);
+}
+
+/** The body of create, create2, createContainer and, with a `ttlMs`, createTTL. */
+export function writeCreate(
+  writer: JuteWriter,
+  path: string,
+  data: Uint8Array | null,
+  acl: readonly AclRecord[],
+  flags: number,
+  ttlMs?: number,
+): void {
+  writer.string(path);
+  writer.buffer(data);
+  writer.vector(acl, (entry) => writeAcl(writer, entry));
+  writer.int(flags);
+  if (ttlMs !== undefined) writer.long(BigInt(ttlMs));
+}
+
+export interface ConnectRequest {
+  readonly lastZxidSeen: bigint;
+  readonly timeoutMs: number;
+  readonly sessionId: bigint;
+  readonly password: Uint8Array;
+  readonly readOnly: boolean;
+}
+
+export function writeConnectRequest(writer: JuteWriter, request: ConnectRequest): void {
+  writer.int(0); // protocol version
+  writer.long(request.lastZxidSeen);
+  writer.int(request.timeoutMs);
+  writer.long(request.sessionId);
+  writer.buffer(request.password);
+  writer.boolean(request.readOnly);
+}
+
+export interface ConnectResponse {
+  /** Zero or less: the session has expired. */
+  readonly timeoutMs: number;
+  readonly sessionId: bigint;
+  readonly password: Buffer;
+  readonly readOnly: boolean;
+}
+
+export function readConnectResponse(reader: JuteReader): ConnectResponse {
+  reader.int(); // protocol version
+  return {
+    timeoutMs: reader.int(),
+    sessionId: reader.long(),
+    password: reader.buffer() ?? Buffer.alloc(16),
+    // Servers before 3.4 leave the flag out.
+    readOnly: reader.remaining > 0 && reader.boolean(),
+  };
+}
+
+/** Between the operations of a multi, and after the last one. */
+export function writeMultiHeader(writer: JuteWriter, type: number, done: boolean): void {
+  writer.int(type);
+  writer.boolean(done);
+  writer.int(-1);
+}
+
+export function readMultiHeader(reader: JuteReader): { type: number; done: boolean; err: number } {
+  return { type: reader.int(), done: reader.boolean(), err: reader.int() };
+}
