@@ -101,7 +101,8 @@ export interface VersionOptions extends CallOptions {
 }
 
 export interface Data {
-  readonly data: Buffer;
+  /** null: the znode was made without data, which zkCli tells apart from empty data. */
+  readonly data: Buffer | null;
   readonly stat: Stat;
 }
 
@@ -132,7 +133,7 @@ export type ReadOp =
 
 /** Each read of a multiRead fails alone: `error` instead of a value. */
 export type ReadResult =
-  | { readonly op: "getData"; readonly path: string; readonly data: Buffer; readonly stat: Stat }
+  | { readonly op: "getData"; readonly path: string; readonly data: Buffer | null; readonly stat: Stat }
   | { readonly op: "getChildren"; readonly path: string; readonly children: string[] }
   | { readonly op: "error"; readonly path: string; readonly error: Error };
 

@@ -32,6 +32,11 @@ export const Opcode = {
 } as const;
 export type OpcodeName = keyof typeof Opcode;
 
+/** For traces: the name of an opcode, or its number when it is none of ours. */
+export function opcodeName(opcode: number): string {
+  return Object.entries(Opcode).find(([, number]) => number === opcode)?.[0] ?? `op ${opcode}`;
+}
+
 /** Replies that do not answer a numbered request. */
 export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 

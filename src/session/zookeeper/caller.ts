@@ -49,9 +49,9 @@ export class Caller {
     } catch (error) {
       return Promise.reject(error);
     }
-    const serverPath = path === undefined ? "" : this.#connection.toServerPath(path);
+    const serverPath = path === undefined ? "" : this.#connection.chroot.toServerPath(path);
     const call: Call<T> = {
-      request: new Request(operation.opcode, (writer) => write(writer, serverPath)),
+      request: new Request(operation.opcode, (writer) => write(writer, serverPath), serverPath),
       read: ({ body, zxid }) => read(body, zxid),
       ...(path === undefined ? {} : { path }),
       ...(operation.bytes === undefined ? {} : { bytes: operation.bytes }),
@@ -70,7 +70,7 @@ export class Caller {
     { kind, whenMissing }: { kind: OneShotKind; whenMissing?: (code: number) => { value: T } | undefined },
   ): Promise<T> {
     const { watch } = options;
-    const serverPath = this.#connection.toServerPath(path);
+    const serverPath = this.#connection.chroot.toServerPath(path);
     const register = (as: OneShotKind) => {
       if (watch !== undefined) this.#connection.watches.addOneShot(as, serverPath, watch);
     };
@@ -99,7 +99,7 @@ export class Caller {
   }
 
   async removeWatch(path: string, listener: WatchListener, options: CallOptions): Promise<void> {
-    const serverPath = this.#connection.toServerPath(path);
+    const serverPath = this.#connection.chroot.toServerPath(path);
     const forget = this.#connection.watches.remove(serverPath, listener);
     // A server forgets a connection's watches with the connection: while suspended there is nothing to ask for.
     const { sessionState } = this.#connection;

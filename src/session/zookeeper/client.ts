@@ -11,6 +11,7 @@ import { Caller } from "./caller.ts";
 import { Connection } from "./connection.ts";
 import { failureOf } from "./failures.ts";
 import { ANY_VERSION, createOpcode, readMulti, readMultiRead, writeMulti, writeMultiRead } from "./multi.ts";
+import { notify } from "./notify.ts";
 
 const CONFIG_PATH = "/zookeeper/config";
 
@@ -256,8 +257,8 @@ class Client implements S.Session {
     return this.#closed;
   }
 
-  readonly #serverPath = (path: string) => this.#connection.toServerPath(path);
-  readonly #clientPath = (path: string) => this.#connection.toClientPath(path);
+  readonly #serverPath = (path: string) => this.#connection.chroot.toServerPath(path);
+  readonly #clientPath = (path: string) => this.#connection.chroot.toClientPath(path);
 
   async #create<T>(
     path: string,
@@ -306,7 +307,7 @@ class Client implements S.Session {
       ...(lost === undefined ? {} : { reason: lost.reason }),
       ...(endpoint === undefined ? {} : { server: endpoint.address }),
     };
-    for (const listener of this.#listeners) listener(change);
+    notify(this.#listeners, change);
   }
 }
 
@@ -317,7 +318,7 @@ function writePath(writer: JuteWriter, serverPath: string): void {
 }
 
 function readData(body: JuteReader): S.Data {
-  return { data: body.buffer() ?? Buffer.alloc(0), stat: readStat(body) };
+  return { data: body.buffer(), stat: readStat(body) };
 }
 
 function readNames(body: JuteReader): string[] {

@@ -1,8 +1,9 @@
 import { ConnectionError, PermissionError, type ZkshError } from "../../errors.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
-import { ErrorCode, Opcode, Xid } from "../../wire/protocol.ts";
+import { ErrorCode, Opcode, opcodeName } from "../../wire/protocol.ts";
 import type { SessionOptions } from "../options.ts";
 import type { LostReason, SessionState } from "../session.ts";
+import { Chroot } from "./chroot.ts";
 import { type Attached, Connector } from "./connector.ts";
 import { Credentials } from "./credentials.ts";
 import { errorName } from "./failures.ts";
@@ -11,10 +12,10 @@ import { Inbox } from "./inbox.ts";
 import { ConnectionManager, LibraryState } from "./library.ts";
 import type { Endpoint, Link } from "./link.ts";
 import { type Instant, Liveness } from "./liveness.ts";
+import { Outbox } from "./outbox.ts";
 import { findReadWriteServer } from "./read-only.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 import { Request } from "./request.ts";
-import { Ring } from "./ring.ts";
 import { ServerList } from "./servers.ts";
 import { failLater, Traffic } from "./traffic.ts";
 import { WatchRegistry } from "./watches.ts";
@@ -29,67 +30,77 @@ const CLOSE_TIMEOUT_MS = 5_000;
 const MAX_REPLY_BYTES = 512 * 1024 * 1024;
 const NO_SESSION = 0n;
 
+/** How a session ended, and the error that everything asked of it from then on gets. */
+export interface Loss {
+  readonly reason: LostReason;
+  readonly error: ZkshError;
+}
+
 /**
  * The package's connection manager with its inside replaced. Kept from the package: its states and how they are announced,
  * what may be queued in which state, the identity of the session. Replaced, each for defects that make a lock unsafe:
  *
- * - connect, onSocketClosed: one Link per attempt, so that no event or half-read byte of an old socket reaches a new one;
- *   TCP, TLS and handshake share one deadline; back-off also when the drop follows a good handshake; unanswered
- *   requests fail after the state has changed, and queued ones fail when the session ends.
- * - onSocketData: linear framing, length checks, every error number and opcode, zxid only forwards.
- * - onPacketQueueReadable: one write a turn, wrapping xids, a bounded window; AUTH and SetWatches before queued requests.
+ * - connect, onSocketClosed (Connector, Link, ServerList): one Link per attempt, so that no event or half-read byte of an old
+ *   socket reaches a new one; TCP, TLS and handshake share one deadline; back-off also when the drop follows a good
+ *   handshake; unanswered requests fail after the state has changed, and queued ones fail when the session ends.
+ * - onSocketData (Inbox): linear framing, length checks, every error number and opcode, zxid only forwards.
+ * - onPacketQueueReadable (Outbox, Traffic): one write a turn, wrapping xids, a bounded window; AUTH and SetWatches before
+ *   queued requests. Heartbeat and Liveness: pings by the time since the last send, silence noticed, expiry by our own clock.
  * - close: finishes what was asked for, in any phase, once.
  */
 export class Connection extends ConnectionManager {
   readonly liveness = new Liveness();
-  readonly watches = new WatchRegistry((path) => this.toClientPath(path));
+  readonly chroot: Chroot;
+  readonly watches: WatchRegistry;
   readonly #options: SessionOptions;
   readonly #servers: ServerList;
   readonly #connector: Connector;
   readonly #traffic: Traffic;
   readonly #heartbeat: Heartbeat;
-  readonly #credentialsToProve = new Credentials();
+  readonly #secrets = new Credentials();
+  readonly #outbox: Outbox;
   readonly #inbox: Inbox;
-  readonly #pings = new Ring<Instant>();
-  #link: Link | undefined;
   #lastZxid = 0n;
-  #isReadOnly = false;
-  /** Sessions of read-only servers are known to them alone: none is carried over before a full server has given one. */
-  #hasMetReadWrite = false;
   #startedAt = 0;
   #connectTimer: NodeJS.Timeout | undefined;
   #hasMetServer = false;
+  /** Sessions of read-only servers are known to them alone: none is carried over before a full server has given one. */
+  #hasMetReadWrite = false;
+  #isReadOnly = false;
+  #readWriteSearch: AbortController | undefined;
   /** The connection has answered something after its handshake. */
   #linkProved = false;
-  #isWritable = false;
-  #flushScheduled = false;
-  #goodbye: { readonly request: Request; readonly timer: NodeJS.Timeout } | undefined;
-  #lost: { readonly reason: LostReason; readonly error: ZkshError } | undefined;
-  #rwSearch: AbortController | undefined;
+  #goodbyeTimer: NodeJS.Timeout | undefined;
+  #lost: Loss | undefined;
 
   constructor(options: SessionOptions, onState: () => void) {
     // The package's parser takes [::1]:2181 for a host called "[": it gets a placeholder, ServerList does the work.
     super("localhost", { sessionTimeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS, spinDelay: 0 }, onState);
+    // Everybody who waits for a connection listens, and there may be many.
+    this.setMaxListeners(0);
     this.#options = options;
-    this.#servers = new ServerList(options.servers);
-    for (const { scheme, credential } of options.auth ?? []) this.#credentialsToProve.add(scheme, credential);
+    this.chroot = new Chroot(options.chroot);
+    this.watches = new WatchRegistry((path) => this.chroot.toClientPath(path));
+    for (const { scheme, credential } of options.auth ?? []) this.#secrets.add(scheme, credential);
     this.#traffic = new Traffic(() => this.onPacketQueueReadable());
     this.packetQueue = this.#traffic;
     this.#heartbeat = new Heartbeat(this.liveness, () => this.#traffic.oldestSentAt, {
-      ping: () => this.#ping(),
+      ping: () => this.#outbox.ping(),
       silent: (why) => this.#dropLink({ says: why, kind: "transient" }),
       expired: () => this.#expireByClock(),
     });
+    this.#outbox = new Outbox(this.#traffic, this.#secrets, this.liveness, this.#heartbeat);
     this.#inbox = new Inbox({
       zxid: (zxid) => {
         if (zxid > this.#lastZxid) this.#lastZxid = zxid;
       },
       reply: (xid, zxid, code, body) => this.#handleReply(xid, zxid, code, body),
       event: (type, path) => this.watches.dispatch(type, path),
-      ping: () => this.#proved(this.#pings.shift()),
+      ping: () => this.#proved(this.#outbox.pingAnswered()),
       auth: (code) => this.#handleAuth(code),
       garbage: (what) => this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
     });
+    this.#servers = new ServerList(options.servers);
     this.#connector = new Connector(this.#servers, options.tls, {
       now: () => this.liveness.now(),
       attemptMs: () => this.#attemptMs(),
@@ -114,95 +125,73 @@ export class Connection extends ConnectionManager {
 
   /** The server attached to. */
   get endpoint(): Endpoint | undefined {
-    return this.#link?.endpoint;
+    return this.#outbox.link?.endpoint;
   }
 
-  /** close() has been called. */
   get isClosing(): boolean {
-    return this.#goodbye !== undefined;
+    return this.#goodbyeTimer !== undefined;
   }
 
-  /** Why the session is over. */
-  get lost(): { readonly reason: LostReason; readonly error: ZkshError } | undefined {
+  get lost(): Loss | undefined {
     return this.#lost;
   }
 
   get sessionState(): SessionState {
     if (this.#lost !== undefined) return "lost";
-    return this.#link === undefined ? "suspended" : "connected";
+    return this.endpoint === undefined ? "suspended" : "connected";
   }
 
   override connect(): void {
+    const limit = this.#connectTimeoutMs;
     this.#startedAt = this.liveness.now().mono;
-    const limit = this.#options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     this.#connectTimer = setTimeout(() => this.#giveUp(` within ${limit / 1000} s`), limit);
     this.setState(LibraryState.CONNECTING);
     this.#connector.search();
   }
 
-  /** Asks the server to end the session, behind everything already asked; `done` is called once, whatever happens. */
+  /** Settles when a server has accepted the session; rejects when the session ends first. */
+  whenConnected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const { sessionState } = this;
+        if (sessionState === "suspended") return;
+        this.off("state", look);
+        if (this.#lost === undefined) resolve();
+        else reject(this.#lost.error);
+      };
+      this.on("state", look);
+      look();
+    });
+  }
+
+  /** Asks the server to end the session, behind everything already asked for; `done` is called once, whatever happens. */
   override close(done: () => void = () => {}): void {
-    if (this.#lost !== undefined || this.#goodbye !== undefined) return done();
-    const idle = this.#traffic.queued === 0 && this.#traffic.inFlight === 0;
-    const request = new Request(Opcode.closeSession, () => {});
+    if (this.#lost !== undefined || this.isClosing) return done();
     const end = () => {
-      this.#end("closed", closedError());
+      this.#end("closed", new ConnectionError("session-closed", "the session is closed", { sent: false }));
       done();
     };
-    this.#goodbye = { request, timer: setTimeout(end, CLOSE_TIMEOUT_MS) };
-    if (idle && this.id === NO_SESSION) return end();
-    this.queue(request, end);
+    if (this.id === NO_SESSION && this.#traffic.unanswered === 0) return end();
+    // What was asked for before has the time it takes; the goodbye alone has not.
+    const rest = () => (this.#traffic.unanswered <= 1 ? end() : this.#goodbyeTimer?.refresh());
+    this.#goodbyeTimer = setTimeout(rest, CLOSE_TIMEOUT_MS);
+    this.queue(new Request(Opcode.closeSession, () => {}), end);
     this.setState(LibraryState.CLOSING);
   }
 
   addCredential(scheme: string, secret: Buffer, settle: (failure: { code: number } | null) => void): void {
     if (this.#lost !== undefined) return settle({ code: ErrorCode.sessionExpired });
-    this.#credentialsToProve.add(scheme, secret, settle);
-    this.onPacketQueueReadable();
+    this.#secrets.add(scheme, secret, settle);
+    this.#outbox.schedule();
   }
 
-  /** Settles when a server has accepted the session; rejects when the session ends first. */
-  whenConnected(): Promise<void> {
-    if (this.#link !== undefined) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const onState = () => {
-        if (this.#link === undefined && this.#lost === undefined) return;
-        this.off("state", onState);
-        if (this.#lost === undefined) resolve();
-        else reject(this.#lost.error);
-      };
-      this.on("state", onState);
-      onState();
-    });
+  /** Sets the watches of one of the server's paths again: removing one kind may have taken the others with it. */
+  rearm(serverPath: string): void {
+    this.#outbox.rearm(this.watches.rearm(this.#lastZxid, serverPath));
   }
 
-  /** Sets the watches of one (server's) path again: removing one kind may have taken the others with it. */
-  rearm(path: string): void {
-    if (this.#link === undefined) return;
-    this.#loadWatches(path);
-    this.#write(this.#link, this.liveness.now());
-  }
-
-  toServerPath(path: string): string {
-    const chroot = this.#options.chroot ?? "";
-    return chroot !== "" && path === "/" ? chroot : chroot + path;
-  }
-
-  toClientPath(path: string): string {
-    const chroot = this.#options.chroot ?? "";
-    if (chroot === "") return path;
-    if (path === chroot) return "/";
-    return path.startsWith(`${chroot}/`) ? path.slice(chroot.length) : path;
-  }
-
-  /** Called by the queue for every request: all requests of one turn leave together when the turn ends. */
   override onPacketQueueReadable(): void {
-    if (this.#flushScheduled) return;
-    this.#flushScheduled = true;
-    process.nextTick(() => {
-      this.#flushScheduled = false;
-      this.#flush();
-    });
+    this.#outbox.schedule();
   }
 
   override onSocketData(chunk: Buffer): void {
@@ -211,14 +200,16 @@ export class Connection extends ConnectionManager {
     this.#heartbeat.heard(mono);
     this.#inbox.push(chunk);
     if (this.#traffic.inFlight < before) this.#heartbeat.progressed(mono);
-    if (this.#traffic.queued > 0) this.onPacketQueueReadable();
+    if (this.#traffic.wantsRefill) this.#outbox.schedule();
   }
 
   override onSocketClosed(error?: Error): void {
     this.#dropLink(connectFailureOf(error));
   }
 
-  // ---- finding a server
+  get #connectTimeoutMs(): number {
+    return this.#options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
+  }
 
   #hello() {
     return {
@@ -237,28 +228,25 @@ export class Connection extends ConnectionManager {
    */
   #loadBehindHello(writer: JuteWriter, now: Instant): void {
     if (this.#hasMetServer) return;
-    this.#credentialsToProve.load(writer, now);
+    this.#secrets.load(writer, now);
     this.#traffic.load(now, { into: writer, onlyRepeatable: true });
   }
 
   #attemptMs(): number {
-    const whole = this.#hasMetServer
-      ? this.sessionTimeout
-      : (this.#options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS);
+    const whole = this.#hasMetServer ? this.sessionTimeout : this.#connectTimeoutMs;
     return Math.max(MIN_ATTEMPT_MS, whole / this.#servers.size);
   }
 
   #attemptFailed(endpoint: Endpoint, why: ConnectFailure): void {
     this.#options.trace?.(`${endpoint.address} (${endpoint.ip}): ${why.says}`);
     this.#unanswered();
-    if (this.#lost !== undefined) return;
     if (!this.#hasMetServer && this.#isHopeless()) return this.#giveUp("");
     this.#connector.search();
   }
 
   #isHopeless(): boolean {
     if (this.#servers.allFailed(["permanent"])) return true;
-    const patience = this.#options.refusedTimeoutMs ?? Number.POSITIVE_INFINITY;
+    const patience = this.#options.refusedTimeoutMs ?? this.#connectTimeoutMs;
     return this.liveness.now().mono - this.#startedAt >= patience && this.#servers.allFailed(["permanent", "refused"]);
   }
 
@@ -273,128 +261,76 @@ export class Connection extends ConnectionManager {
   #attach({ link, frames, response, sentAt }: Attached): void {
     if (response.timeoutMs <= 0) {
       link.destroy();
-      return this.#end("expired", expiredError("the server has expired the session"));
+      return this.#end("expired", expiredError("the server has expired it"));
     }
-    const gapFrom = this.#lastZxid;
+    const id = BigInt.asUintN(64, response.sessionId).toString(16);
+    this.#options.trace?.(`attached to ${link.endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`);
     const isReturn = this.#hasMetServer;
-    this.#options.trace?.(
-      `attached to ${link.endpoint.address}, session 0x${BigInt.asUintN(64, response.sessionId).toString(16)}, ${response.timeoutMs} ms`,
-    );
+    const gapFrom = this.#lastZxid;
     clearTimeout(this.#connectTimer);
     this.#hasMetServer = true;
     this.#hasMetReadWrite ||= !response.readOnly;
     this.#isReadOnly = response.readOnly;
+    this.#linkProved = false;
     this.sessionId.writeBigInt64BE(response.sessionId);
     this.sessionPassword = response.password;
     this.updateTimeout(response.timeoutMs);
     this.liveness.start(response.timeoutMs, sentAt);
-    this.#link = link;
-    this.#linkProved = false;
-    this.#isWritable = true;
+    this.#heartbeat.attach(response.timeoutMs);
     frames.maxLength = MAX_REPLY_BYTES;
     link.listen({
       open: () => {},
       data: (chunk) => this.onSocketData(chunk),
-      drain: () => {
-        this.#isWritable = true;
-        this.#flush();
-      },
+      drain: () => this.#outbox.drained(),
       closed: (error) => this.onSocketClosed(error),
     });
-    this.#heartbeat.attach(response.timeoutMs);
-    this.#credentialsToProve.load(this.#traffic.writer, sentAt);
-    if (isReturn) this.#loadWatches();
-    this.#write(link, this.liveness.now());
-    if (this.#goodbye === undefined) {
-      this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
-    }
+    this.#outbox.attach(link, isReturn ? this.watches.rearm(this.#lastZxid) : []);
+    if (!this.isClosing) this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
     if (isReturn) this.watches.announceGap(gapFrom);
     if (response.readOnly) this.#lookForReadWrite(link);
-    this.#flush();
+    this.#outbox.flush();
     this.#inbox.attach(frames);
   }
 
   #lookForReadWrite(link: Link): void {
-    this.#rwSearch?.abort();
-    this.#rwSearch = new AbortController();
+    this.#readWriteSearch = new AbortController();
     const others = this.#servers.others(link.endpoint);
-    void findReadWriteServer(others, this.#options.tls, this.#rwSearch.signal).then((address) => {
-      if (address === undefined || this.#link !== link) return;
+    void findReadWriteServer(others, this.#options.tls, this.#readWriteSearch.signal).then((address) => {
+      if (address === undefined || this.#outbox.link !== link) return;
       this.#servers.prefer(address);
       this.#dropLink({ says: `moving to ${address}, which can write`, kind: "transient" });
     });
   }
-
-  // ---- sending
-
-  #flush(): void {
-    const link = this.#link;
-    if (link === undefined || !this.#isWritable) return;
-    const now = this.liveness.now();
-    this.#credentialsToProve.load(this.#traffic.writer, now);
-    do {
-      this.#traffic.load(now);
-      if (!this.#write(link, now)) return;
-    } while (this.#isWritable && this.#traffic.canLoad);
-  }
-
-  /** Writes the flight that has been loaded; false when there was none. */
-  #write(link: Link, now: Instant): boolean {
-    if (this.#traffic.writer.length === 0) return false;
-    this.#heartbeat.sent(now.mono);
-    this.#isWritable = link.write(this.#traffic.writer.take());
-    return true;
-  }
-
-  #ping(): void {
-    const link = this.#link;
-    if (link === undefined) return;
-    const now = this.liveness.now();
-    const writer = this.#traffic.writer;
-    const frame = writer.beginFrame();
-    writer.int(Xid.ping);
-    writer.int(Opcode.ping);
-    writer.endFrame(frame);
-    this.#pings.push(now);
-    this.#write(link, now);
-  }
-
-  #loadWatches(only?: string): void {
-    const writer = this.#traffic.writer;
-    for (const piece of this.watches.rearm(this.#lastZxid, only)) {
-      const frame = writer.beginFrame();
-      writer.int(Xid.setWatches);
-      writer.int(piece.needsSetWatches2 ? Opcode.setWatches2 : Opcode.setWatches);
-      piece.write(writer);
-      writer.endFrame(frame);
-    }
-  }
-
-  // ---- receiving
 
   #handleReply(xid: number, zxid: bigint, code: number, body: JuteReader): void {
     const request = this.#traffic.answered(xid);
     if (request === undefined) {
       return this.#dropLink({ says: `the server answered request ${xid}, which is not due`, kind: "transient" });
     }
+    this.#traceReply(request, code);
     this.#proved(request.sentAt);
-    if (code === ErrorCode.sessionMoved && !request.abandoned) {
+    if (code === ErrorCode.sessionMoved && this.#traffic.takeBack(request)) {
       // It came through a server that the session has left, and was not executed.
-      this.#traffic.requeue(request);
       return this.#dropLink({ says: "the session has moved to another server", kind: "transient" });
     }
     request.callback(code === 0 ? null : { code }, code === 0 ? body : null, zxid);
   }
 
+  #traceReply({ header, path, sentAt }: Request, code: number): void {
+    if (this.#options.trace === undefined || sentAt === undefined) return;
+    const took = (this.liveness.now().mono - sentAt.mono).toFixed(1);
+    this.#options.trace(`${opcodeName(header.type)} ${path} -> ${code === 0 ? "ok" : errorName(code)} in ${took} ms`);
+  }
+
   #handleAuth(code: number): void {
-    const { sentAt, fatal } = this.#credentialsToProve.answered(code);
+    const { sentAt, fatal } = this.#secrets.answered(code);
     this.#proved(sentAt);
     if (!fatal) return;
     const message = `authentication failed (${errorName(code)})`;
     this.#end("auth-failed", new PermissionError("auth-failed", message, { code }));
   }
 
-  /** A request sent at `sentAt` was answered: the session lives, and so does the connection. */
+  /** A request sent at `sentAt` was answered: the session lives, and the connection is worth having. */
   #proved(sentAt: Instant | undefined): void {
     if (sentAt !== undefined) this.liveness.acknowledged(sentAt);
     if (this.#linkProved) return;
@@ -402,67 +338,54 @@ export class Connection extends ConnectionManager {
     this.#servers.settled();
   }
 
-  // ---- losing
-
   /** The connection is of no use any more: the session is suspended and another server is looked for. */
   #dropLink(why: ConnectFailure): void {
-    const link = this.#link;
+    const { link } = this.#outbox;
     if (link === undefined) return;
     this.#options.trace?.(`left ${link.endpoint.address}: ${why.says}`);
     this.#detach();
     link.destroy();
     this.#servers.failed(link.endpoint.address, why);
     this.#heartbeat.detach();
-    if (this.#goodbye === undefined) this.setState(LibraryState.DISCONNECTED);
+    if (!this.isClosing) this.setState(LibraryState.DISCONNECTED);
     this.#unanswered();
-    if (this.#lost === undefined) this.#connector.search();
+    this.#connector.search();
   }
 
   #detach(): void {
-    this.#link = undefined;
+    this.#outbox.detach();
     this.#inbox.detach();
-    this.#rwSearch?.abort();
-    this.#pings.drain();
+    this.#readWriteSearch?.abort();
   }
 
   /** What was in flight on a connection that broke: repeated where that is harmless, reported as lost where it is not. */
   #unanswered(): void {
-    this.#credentialsToProve.connectionLost();
-    const unknown = this.#traffic.connectionLost({ hadSession: this.#hasMetServer });
-    failLater(unknown, { code: ErrorCode.connectionLoss });
+    this.#secrets.connectionLost();
+    failLater(this.#traffic.connectionLost({ hadSession: this.#hasMetServer }), { code: ErrorCode.connectionLoss });
   }
 
   /** The last answered request is so old that a server may expire the session now: it is over, whatever they think. */
   #expireByClock(): void {
-    const link = this.#link;
-    if (link !== undefined) {
-      // Somebody may still listen at the other end: let the ephemerals go now rather than a timeout later.
-      this.#detach();
-      const writer = this.#traffic.writer;
-      writer.take();
-      this.queue(new Request(Opcode.closeSession, () => {}), () => {});
-      this.#traffic.load(this.liveness.now());
-      link.write(writer.take());
-      link.end();
-    }
-    this.#end("expired", expiredError(`no server has answered for ${this.sessionTimeout} ms, less the safety margin`));
+    // Somebody may still listen at the other end: let the ephemerals go now rather than a timeout later.
+    this.#outbox.sayGoodbye();
+    this.#end("expired", expiredError(`no server has answered for most of its ${this.sessionTimeout} ms`));
   }
 
   #end(reason: LostReason, error: ZkshError): void {
     if (this.#lost !== undefined) return;
     this.#lost = { reason, error };
     this.#options.trace?.(`session over: ${reason}`);
-    const link = this.#link;
+    const { link } = this.#outbox;
     this.#detach();
     link?.end();
     clearTimeout(this.#connectTimer);
-    clearTimeout(this.#goodbye?.timer);
+    clearTimeout(this.#goodbyeTimer);
     this.#heartbeat.stop();
     this.#connector.stop();
     this.setState(FINAL_STATES[reason]);
     const code = reason === "auth-failed" ? ErrorCode.authFailed : ErrorCode.sessionExpired;
     failLater(this.#traffic.drain(), { code });
-    this.#credentialsToProve.lose(code);
+    this.#secrets.lose(code);
     this.watches.lose();
   }
 }
@@ -475,11 +398,7 @@ const FINAL_STATES: Readonly<Record<LostReason, number>> = {
 };
 
 function expiredError(why: string): ConnectionError {
-  return new ConnectionError("session-expired", `session expired: ${why} (SessionExpired)`, {
+  return new ConnectionError("session-expired", `the session has expired: ${why} (SessionExpired)`, {
     code: ErrorCode.sessionExpired,
   });
-}
-
-function closedError(): ConnectionError {
-  return new ConnectionError("session-closed", "the session is closed", { sent: false });
 }

@@ -98,7 +98,7 @@ export function readMultiRead(reader: JuteReader, ops: readonly ReadOp[]): ReadR
     if (path === undefined) throw new MalformedFrameError("a multiRead with too many results");
     switch (header.type) {
       case Opcode.getData:
-        results.push({ op: "getData", path, data: reader.buffer() ?? Buffer.alloc(0), stat: readStat(reader) });
+        results.push({ op: "getData", path, data: reader.buffer(), stat: readStat(reader) });
         break;
       case Opcode.getChildren:
         results.push({ op: "getChildren", path, children: reader.vector(() => reader.text()) });

@@ -29,9 +29,15 @@ export class Request {
   /** Given up by its caller after it was sent: its answer is still awaited, but it is not worth repeating. */
   abandoned = false;
 
-  constructor(opcode: number, encode: (writer: JuteWriter) => void) {
+  /** A server has said that it did not execute it. */
+  notExecuted = false;
+  /** What it is about, for the trace. */
+  readonly path: string;
+
+  constructor(opcode: number, encode: (writer: JuteWriter) => void, path = "") {
     this.header = { type: opcode };
     this.encode = encode;
+    this.path = path;
   }
 
   /** Sending it twice has the same effect as sending it once, so it may be repeated when its reply was lost. */

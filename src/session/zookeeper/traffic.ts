@@ -32,8 +32,9 @@ export class Traffic {
     return this.#writer;
   }
 
-  get queued(): number {
-    return this.#queue.length;
+  /** Requests that have not been answered, sent or not. */
+  get unanswered(): number {
+    return this.#queue.length + this.#inFlight.length;
   }
 
   get inFlight(): number {
@@ -71,6 +72,11 @@ export class Traffic {
     return this.#queue.length > 0 && this.#inFlight.length < MAX_IN_FLIGHT;
   }
 
+  /** Requests wait and half the window is free: filling it up reply by reply would cost a system call each time. */
+  get wantsRefill(): boolean {
+    return this.#queue.length > 0 && this.#inFlight.length <= MAX_IN_FLIGHT / 2;
+  }
+
   /** The request that the next numbered reply answers, if `xid` is the right number. */
   answered(xid: number): Request | undefined {
     if (this.#inFlight.peek()?.xid !== xid) return undefined;
@@ -86,7 +92,9 @@ export class Traffic {
     const unknown: Request[] = [];
     for (const request of this.#inFlight.drain()) {
       if (hadSession) request.losses++;
-      const again = !hadSession || (request.isIdempotent && !request.abandoned && request.losses < MAX_LOSSES);
+      const harmless = request.isIdempotent && !request.abandoned && request.losses < MAX_LOSSES;
+      const again = harmless || request.notExecuted || !hadSession;
+      request.notExecuted = false;
       if (again) request.sentAt = undefined;
       (again ? repeatable : unknown).push(request);
     }
@@ -95,11 +103,15 @@ export class Traffic {
     return unknown;
   }
 
-  /** Sends a request again that a server is known not to have executed. */
-  requeue(request: Request): void {
-    request.sentAt = undefined;
-    request.losses++;
-    this.#queue.unshift([request]);
+  /**
+   * Takes back an answered request that the server refused to execute: it leaves again on the next connection.
+   * False when its caller has gone or it has been tried too often.
+   */
+  takeBack(request: Request): boolean {
+    if (request.abandoned || request.losses + 1 >= MAX_LOSSES) return false;
+    request.notExecuted = true;
+    this.#inFlight.unshift([request]);
+    return true;
   }
 
   /** Everything that will never be answered now. */

@@ -1,7 +1,8 @@
 import type { JuteWriter } from "../../wire/jute.ts";
 import { EventType } from "../../wire/protocol.ts";
 import { parentPath } from "../path.ts";
-import type { PersistentWatchMode, WatchEvent, WatchEventType, WatchListener } from "../session.ts";
+import type { PersistentWatchMode, WatchEventType, WatchListener } from "../session.ts";
+import { notify } from "./notify.ts";
 
 /** What a read with a watch left on the server: `exist` is the watch of `exists` on a znode that is not there. */
 export type OneShotKind = "data" | "exist" | "child";
@@ -203,18 +204,5 @@ export class SetWatchesPiece {
     const lists = this.needsSetWatches2 ? [data, exist, child, persistent, recursive] : [data, exist, child];
     writer.long(this.#relativeZxid);
     for (const list of lists) writer.vector(list, (path) => writer.string(path));
-  }
-}
-
-/** A listener that throws must not keep the others, or the replies behind the event, waiting. */
-function notify(listeners: Iterable<WatchListener>, event: WatchEvent): void {
-  for (const listener of listeners) {
-    try {
-      listener(event);
-    } catch (error) {
-      setImmediate(() => {
-        throw error;
-      });
-    }
   }
 }

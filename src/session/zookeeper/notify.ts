@@ -1,0 +1,13 @@
+/** Tells every listener. One that throws must not keep the others, or whatever comes behind the event, waiting. */
+export function notify<T>(listeners: Iterable<(event: T) => void>, event: T): void {
+  for (const listener of listeners) {
+    try {
+      listener(event);
+    } catch (error) {
+      // Its own fault, but nobody's secret: it surfaces as what it is, an uncaught error.
+      setImmediate(() => {
+        throw error;
+      });
+    }
+  }
+}

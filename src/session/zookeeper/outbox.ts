@@ -1,0 +1,126 @@
+import type { JuteWriter } from "../../wire/jute.ts";
+import { Opcode, Xid } from "../../wire/protocol.ts";
+import type { Credentials } from "./credentials.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+import type { Link } from "./link.ts";
+import type { Instant, Liveness } from "./liveness.ts";
+import { Ring } from "./ring.ts";
+import type { Traffic } from "./traffic.ts";
+import type { SetWatchesPiece } from "./watches.ts";
+
+/** Nobody waits for the answer, so any number will do. */
+const LAST_XID = 1;
+
+/** What leaves on the connection of the moment, in the right order and in as few writes as possible. */
+export class Outbox {
+  readonly #traffic: Traffic;
+  readonly #credentials: Credentials;
+  readonly #liveness: Liveness;
+  readonly #heartbeat: Heartbeat;
+  readonly #pings = new Ring<Instant>();
+  #link: Link | undefined;
+  #isWritable = false;
+  #isScheduled = false;
+
+  constructor(traffic: Traffic, credentials: Credentials, liveness: Liveness, heartbeat: Heartbeat) {
+    this.#traffic = traffic;
+    this.#credentials = credentials;
+    this.#liveness = liveness;
+    this.#heartbeat = heartbeat;
+  }
+
+  get link(): Link | undefined {
+    return this.#link;
+  }
+
+  /** Starts on a new connection: credentials first, then watches, and only then what was queued. */
+  attach(link: Link, watches: readonly SetWatchesPiece[]): void {
+    this.#link = link;
+    this.#isWritable = true;
+    const now = this.#liveness.now();
+    this.#credentials.load(this.#traffic.writer, now);
+    this.#loadWatches(watches);
+    this.#write(link, now);
+  }
+
+  detach(): void {
+    this.#link = undefined;
+    this.#pings.drain();
+  }
+
+  /** Sends at the end of this turn, so that everything asked for in it leaves together. */
+  schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
+  }
+
+  drained(): void {
+    this.#isWritable = true;
+    this.flush();
+  }
+
+  flush(): void {
+    const link = this.#link;
+    if (link === undefined || !this.#isWritable) return;
+    const now = this.#liveness.now();
+    this.#credentials.load(this.#traffic.writer, now);
+    do {
+      this.#traffic.load(now);
+      this.#write(link, now);
+    } while (this.#isWritable && this.#traffic.canLoad);
+  }
+
+  ping(): void {
+    if (this.#link === undefined) return;
+    const now = this.#liveness.now();
+    this.#frame(Xid.ping, Opcode.ping, () => {});
+    this.#pings.push(now);
+    this.#write(this.#link, now);
+  }
+
+  /** When the ping that has just been answered was sent. */
+  pingAnswered(): Instant | undefined {
+    return this.#pings.shift();
+  }
+
+  /** A last word on a connection about to be left, past everything that waits. */
+  sayGoodbye(): void {
+    if (this.#link === undefined) return;
+    this.#frame(LAST_XID, Opcode.closeSession, () => {});
+    this.#write(this.#link, this.#liveness.now());
+  }
+
+  rearm(watches: readonly SetWatchesPiece[]): void {
+    if (this.#link === undefined) return;
+    this.#loadWatches(watches);
+    this.#write(this.#link, this.#liveness.now());
+  }
+
+  #loadWatches(watches: readonly SetWatchesPiece[]): void {
+    for (const piece of watches) {
+      this.#frame(Xid.setWatches, piece.needsSetWatches2 ? Opcode.setWatches2 : Opcode.setWatches, (writer) =>
+        piece.write(writer),
+      );
+    }
+  }
+
+  #frame(xid: number, opcode: number, body: (writer: JuteWriter) => void): void {
+    const { writer } = this.#traffic;
+    const frame = writer.beginFrame();
+    writer.int(xid);
+    writer.int(opcode);
+    body(writer);
+    writer.endFrame(frame);
+  }
+
+  #write(link: Link, now: Instant): void {
+    const { writer } = this.#traffic;
+    if (writer.length === 0) return;
+    this.#heartbeat.sent(now.mono);
+    this.#isWritable = link.write(writer.take());
+  }
+}
