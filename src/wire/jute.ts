@@ -33,7 +33,14 @@ export class JuteWriter {
     this.#buffer.writeInt32BE(this.#length - start, start - 4);
   }
 
+  /** Takes back everything written since {@link length} was `length`. */
+  cutBack(length: number): void {
+    this.#length = length;
+  }
+
+  /** Throws RangeError: Buffer would write 0 for NaN, and 0 is a version like any other. */
   int(value: number): void {
+    if (value !== (value | 0)) throw new RangeError(`${value} is not a 32-bit integer`);
     this.#reserve(4);
     this.#length = this.#buffer.writeInt32BE(value, this.#length);
   }

@@ -1,4 +1,4 @@
-import { ConnectionError, DeadlineError, InterruptedError, type ZkshError } from "../../errors.ts";
+import { ConnectionError, DeadlineError, InterruptedError, UsageError, type ZkshError } from "../../errors.ts";
 import type { JuteReader } from "../../wire/jute.ts";
 import { MalformedFrameError } from "../../wire/jute.ts";
 import { ErrorCode } from "../../wire/protocol.ts";
@@ -19,8 +19,6 @@ export interface Call<T> {
   readonly request: Request;
   /** What the request is about, for messages. */
   readonly path?: string;
-  /** About how long the request is, when that may be too long. */
-  readonly bytes?: number;
   /** Reads the reply, and registers its watch, before anything that came behind it is looked at. */
   readonly read: (reply: Reply) => T;
   /** Turns a refusal into a value where it is an answer (`exists`: no such znode). */
@@ -108,6 +106,8 @@ function about<T>(call: Call<T>): { path?: string } {
 }
 
 function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Error {
+  const { cause } = failure;
+  if (cause instanceof Error) return new UsageError(`cannot be sent: ${cause.message}`, { ...about(call), cause });
   const { lost } = connection;
   const sent = call.request.sentAt !== undefined;
   if (lost !== undefined && isSessionEnd(failure.code)) {
@@ -119,7 +119,7 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
   if (connection.isClosing && !sent) {
     return new ConnectionError("session-closed", "the session is closed", { ...about(call), sent });
   }
-  const tooLong = (call.bytes ?? 0) > USUAL_MAX_REQUEST;
+  const { bytes } = call.request;
   return new ConnectionError(
     "connection-loss",
     `the connection was lost before the answer came${call.path === undefined ? "" : `: ${call.path}`} (ConnectionLoss)`,
@@ -127,9 +127,10 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
       ...about(call),
       code: failure.code,
       sent,
-      hint: tooLong
-        ? `the request has ${call.bytes} bytes; servers refuse more than their jute.maxbuffer, usually 1 MB`
-        : "the server may or may not have carried it out: look before you repeat it",
+      hint:
+        bytes > USUAL_MAX_REQUEST
+          ? `the request has ${bytes} bytes; servers refuse more than their jute.maxbuffer, usually 1 MB`
+          : "the server may or may not have carried it out: look before you repeat it",
     },
   );
 }

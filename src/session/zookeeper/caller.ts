@@ -4,7 +4,7 @@ import { ErrorCode, Opcode, type OpcodeName, WatcherType } from "../../wire/prot
 import type { TlsOptions } from "../options.ts";
 import { validatePath } from "../path.ts";
 import type { CallOptions, ReadOptions, WatchListener } from "../session.ts";
-import { type Call, perform } from "./call.ts";
+import { type Call, limited, perform } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import { Request } from "./request.ts";
 import { askVersion, isAtLeast, SINCE, type Version } from "./server-version.ts";
@@ -22,8 +22,6 @@ export interface Operation<T> {
   /** Checked before anything is sent. */
   readonly path?: string;
   readonly isSequential?: boolean;
-  /** About how long the request is, when that may be too long. */
-  readonly bytes?: number | undefined;
   readonly write: (writer: JuteWriter, serverPath: string) => void;
   readonly read: (body: JuteReader, zxid: bigint) => T;
   readonly refused?: Call<T>["refused"];
@@ -54,7 +52,6 @@ export class Caller {
       request: new Request(operation.opcode, (writer) => write(writer, serverPath), serverPath),
       read: ({ body, zxid }) => read(body, zxid),
       ...(path === undefined ? {} : { path }),
-      ...(operation.bytes === undefined ? {} : { bytes: operation.bytes }),
       ...(operation.refused === undefined ? {} : { refused: operation.refused }),
       ...(operation.late === undefined ? {} : { late: operation.late }),
     };
@@ -71,8 +68,12 @@ export class Caller {
   ): Promise<T> {
     const { watch } = options;
     const serverPath = this.#connection.chroot.toServerPath(path);
+    const { watches } = this.#connection;
     const register = (as: OneShotKind) => {
-      if (watch !== undefined) this.#connection.watches.addOneShot(as, serverPath, watch);
+      if (watch === undefined) return;
+      watches.addOneShot(as, serverPath, watch);
+      // Many servers keep one mode a path, so that a one-shot watch ends the persistent one (ZOOKEEPER-4466).
+      if (watches.hasPersistent(serverPath)) this.#connection.rearm(serverPath);
     };
     const operation: Operation<T> = {
       opcode,
@@ -93,20 +94,33 @@ export class Caller {
           return missing;
         },
       }),
-      ...(watch && { late: () => void this.removeWatch(path, watch, {}) }),
+      ...(watch && { late: () => this.dropWatch(serverPath, watch) }),
     };
     return this.call(operation, options);
   }
 
   async removeWatch(path: string, listener: WatchListener, options: CallOptions): Promise<void> {
-    const serverPath = this.#connection.chroot.toServerPath(path);
+    await this.#forget(this.#connection.chroot.toServerPath(path), listener, options, { path });
+  }
+
+  /** Takes off a watch that was set for a caller who has gone: nobody is left to be told of a failure. */
+  dropWatch(serverPath: string, listener: WatchListener): void {
+    this.#forget(serverPath, listener, {}).catch(() => {});
+  }
+
+  async #forget(
+    serverPath: string,
+    listener: WatchListener,
+    options: CallOptions,
+    about: { readonly path?: string } = {},
+  ): Promise<void> {
     const forget = this.#connection.watches.remove(serverPath, listener);
     // A server forgets a connection's watches with the connection: while suspended there is nothing to ask for.
     const { sessionState } = this.#connection;
-    if (forget === undefined || sessionState !== "connected" || !(await this.has("removeWatches"))) return;
+    if (forget === undefined || sessionState !== "connected" || !(await this.has("removeWatches", options))) return;
     const operation: Operation<void> = {
       opcode: Opcode.removeWatches,
-      path,
+      ...about,
       write: (writer) => {
         writer.string(serverPath);
         writer.int(FORGET[forget]);
@@ -115,28 +129,34 @@ export class Caller {
       refused: (code) => (code === ErrorCode.noWatcher ? { value: undefined } : undefined),
     };
     await this.call(operation, options);
-    if (forget === "any") this.#connection.rearm(serverPath);
+    // Of a kind that goes, the server forgets persistent watches too.
+    this.#connection.rearm(serverPath);
   }
 
-  /** Whether the attached server knows an operation; waits for a connection if there is none. */
-  async has(name: OpcodeName): Promise<boolean> {
-    const least = SINCE[name];
-    if (least === undefined) return true;
-    const version = await this.#serverVersion();
-    return version === undefined || isAtLeast(version, least);
+  /** Whether the attached server knows an operation; waits for a connection if there is none, as long as the caller may. */
+  async has(name: OpcodeName, options: CallOptions): Promise<boolean> {
+    return knows(await this.#serverVersion(name, options), name);
   }
 
   /** Refuses an operation by name, without troubling a server that would answer by hanging up. */
-  async require(name: OpcodeName): Promise<void> {
-    if (await this.has(name)) return;
-    const version = (await this.#serverVersion())?.join(".");
+  async require(name: OpcodeName, options: CallOptions): Promise<void> {
+    const version = await this.#serverVersion(name, options);
+    if (knows(version, name)) return;
     const since = SINCE[name]?.join(".");
-    throw new OperationError("unimplemented", `${name} needs ZooKeeper ${since}; this server is ${version}`, {
-      hint: `server: ${this.#connection.endpoint?.address ?? "none"}`,
-    });
+    throw new OperationError(
+      "unimplemented",
+      `${name} needs ZooKeeper ${since}; this server is ${version?.join(".")}`,
+      {
+        hint: `server: ${this.#connection.endpoint?.address ?? "none"}`,
+      },
+    );
   }
 
-  async #serverVersion(): Promise<Version | undefined> {
+  #serverVersion(name: OpcodeName, options: CallOptions): Promise<Version | undefined> {
+    return limited(this.#askVersion(), options, `no server to ask for ${name}`);
+  }
+
+  async #askVersion(): Promise<Version | undefined> {
     await this.#connection.whenConnected();
     const endpoint = this.#connection.endpoint;
     if (endpoint === undefined) return undefined;
@@ -145,4 +165,9 @@ export class Caller {
     this.#versions.set(key, known);
     return known;
   }
+}
+
+function knows(version: Version | undefined, name: OpcodeName): boolean {
+  const least = SINCE[name];
+  return least === undefined || version === undefined || isAtLeast(version, least);
 }

@@ -1,4 +1,4 @@
-import { OperationError } from "../../errors.ts";
+import { ConnectionError, DeadlineError, InterruptedError, OperationError, ZkshError } from "../../errors.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { AddWatchMode, ErrorCode, Opcode } from "../../wire/protocol.ts";
 import { readAcl, readStat, writeAcl, writeCreate } from "../../wire/records.ts";
@@ -10,7 +10,7 @@ import { limited } from "./call.ts";
 import { Caller } from "./caller.ts";
 import { Connection } from "./connection.ts";
 import { failureOf } from "./failures.ts";
-import { ANY_VERSION, createOpcode, readMulti, readMultiRead, writeMulti, writeMultiRead } from "./multi.ts";
+import { ANY_VERSION, createOpcode, readMulti, readMultiRead, ttlField, writeMulti, writeMultiRead } from "./multi.ts";
 import { notify } from "./notify.ts";
 
 const CONFIG_PATH = "/zookeeper/config";
@@ -85,7 +85,7 @@ class Client implements S.Session {
     options: S.CreateOptions = {},
   ): Promise<{ path: string; stat: S.Stat }> {
     const isPlain = createOpcode(options.mode ?? "persistent") === Opcode.create;
-    if (!isPlain || (await this.#caller.has("create2"))) {
+    if (!isPlain || (await this.#caller.has("create2", options))) {
       const read = (body: JuteReader) => ({ path: this.#clientPath(body.text()), stat: readStat(body) });
       return this.#create(path, data, options, true, read);
     }
@@ -122,7 +122,7 @@ class Client implements S.Session {
       writer.buffer(data);
       writer.int(options.version ?? ANY_VERSION);
     };
-    return this.#caller.call({ opcode: Opcode.setData, path, bytes: data?.length, write, read: readStat }, options);
+    return this.#caller.call({ opcode: Opcode.setData, path, write, read: readStat }, options);
   }
 
   getAcl(path: string, options: S.CallOptions = {}): Promise<{ acl: S.Acl[]; stat: S.Stat }> {
@@ -157,6 +157,10 @@ class Client implements S.Session {
     options: S.CallOptions = {},
   ): Promise<{ results: S.MultiResult[]; zxid: bigint }> {
     for (const op of ops) validatePath(op.path, { sequential: op.op === "create" && isSequential(op.mode) });
+    for (const op of ops) {
+      const newer = op.op === "create" ? newerCreate(op.mode) : undefined;
+      if (newer !== undefined) await this.#caller.require(newer, options);
+    }
     const write = (writer: JuteWriter) => writeMulti(writer, ops, this.#serverPath);
     const read = (body: JuteReader, zxid: bigint) => ({ results: readMulti(body, ops, this.#clientPath), zxid });
     return this.#caller.call({ opcode: Opcode.multi, write, read }, options);
@@ -164,7 +168,8 @@ class Client implements S.Session {
 
   async multiRead(ops: readonly S.ReadOp[], options: S.CallOptions = {}): Promise<S.ReadResult[]> {
     for (const { path } of ops) validatePath(path);
-    if (!(await this.#caller.has("multiRead"))) return Promise.all(ops.map((op) => this.#readAlone(op, options)));
+    if (!(await this.#caller.has("multiRead", options)))
+      return Promise.all(ops.map((op) => this.#readAlone(op, options)));
     const write = (writer: JuteWriter) => writeMultiRead(writer, ops, this.#serverPath);
     return this.#caller.call({ opcode: Opcode.multiRead, write, read: (body) => readMultiRead(body, ops) }, options);
   }
@@ -185,14 +190,15 @@ class Client implements S.Session {
     listener: S.WatchListener,
     options: S.CallOptions = {},
   ): Promise<void> {
-    await this.#caller.require("addWatch");
+    await this.#caller.require("addWatch", options);
     const { watches } = this.#connection;
     const write = (writer: JuteWriter, serverPath: string) => {
       writer.string(serverPath);
       writer.int(AddWatchMode[mode]);
     };
     const read = () => watches.addPersistent(mode, this.#serverPath(path), listener);
-    const added = this.#caller.call({ opcode: Opcode.addWatch, path, write, read }, options);
+    const late = () => this.#caller.dropWatch(this.#serverPath(path), listener);
+    const added = this.#caller.call({ opcode: Opcode.addWatch, path, write, read, late }, options);
     // In the same flight: whether the znode is there now. Without it, a change during an outage could not be told later.
     const noted = this.exists(path, options).then(
       (stat) => watches.noteExistence(this.#serverPath(path), stat !== undefined),
@@ -208,13 +214,13 @@ class Client implements S.Session {
   }
 
   async getEphemerals(prefix = "/", options: S.CallOptions = {}): Promise<string[]> {
-    await this.#caller.require("getEphemerals");
+    await this.#caller.require("getEphemerals", options);
     const read = (body: JuteReader) => readNames(body).map(this.#clientPath);
     return this.#caller.call({ opcode: Opcode.getEphemerals, path: prefix, write: writePath, read }, options);
   }
 
   async getAllChildrenNumber(path: string, options: S.CallOptions = {}): Promise<number> {
-    await this.#caller.require("getAllChildrenNumber");
+    await this.#caller.require("getAllChildrenNumber", options);
     return this.#caller.call(
       { opcode: Opcode.getAllChildrenNumber, path, write: writePath, read: (body) => body.int() },
       options,
@@ -222,7 +228,7 @@ class Client implements S.Session {
   }
 
   async whoAmI(options: S.CallOptions = {}): Promise<S.Identity[]> {
-    await this.#caller.require("whoAmI");
+    await this.#caller.require("whoAmI", options);
     const read = (body: JuteReader) => body.vector(() => ({ scheme: body.text(), id: body.text() }));
     return this.#caller.call({ opcode: Opcode.whoAmI, write: nothing, read }, options);
   }
@@ -235,14 +241,16 @@ class Client implements S.Session {
       writer.boolean(watch !== undefined);
     };
     const read = (body: JuteReader) => {
+      const config = readData(body);
       if (watch !== undefined) this.#connection.watches.addOneShot("data", CONFIG_PATH, watch);
-      return readData(body);
+      return config;
     };
-    return this.#caller.call({ opcode: Opcode.getData, write, read }, options);
+    const late = () => watch && this.#caller.dropWatch(CONFIG_PATH, watch);
+    return this.#caller.call({ opcode: Opcode.getData, write, read, late }, options);
   }
 
   async reconfig(change: S.Reconfiguration): Promise<S.Data> {
-    await this.#caller.require("reconfig");
+    await this.#caller.require("reconfig", change);
     const write = (writer: JuteWriter) => {
       writer.string(change.joining ?? null);
       writer.string(change.leaving ?? null);
@@ -269,21 +277,11 @@ class Client implements S.Session {
   ): Promise<T> {
     const { mode = "persistent", acl = OPEN_ACL, ttlMs } = options;
     const opcode = createOpcode(mode, { withStat });
-    if (opcode === Opcode.createContainer) await this.#caller.require("createContainer");
-    if (opcode === Opcode.createTtl) await this.#caller.require("createTtl");
+    const newer = newerCreate(mode);
+    if (newer !== undefined) await this.#caller.require(newer, options);
     const write = (writer: JuteWriter, serverPath: string) =>
-      writeCreate(
-        writer,
-        serverPath,
-        data,
-        acl,
-        CreateMode[mode],
-        opcode === Opcode.createTtl ? (ttlMs ?? 0) : undefined,
-      );
-    return this.#caller.call(
-      { opcode, path, isSequential: isSequential(mode), bytes: data?.length, write, read },
-      options,
-    );
+      writeCreate(writer, serverPath, data, acl, CreateMode[mode], ttlField(mode, ttlMs));
+    return this.#caller.call({ opcode, path, isSequential: isSequential(mode), write, read }, options);
   }
 
   /** One read of a multiRead, for servers that do not know multiRead. */
@@ -292,7 +290,7 @@ class Client implements S.Session {
       if (op === "getChildren") return { op, path, children: await this.getChildren(path, options) };
       return { op, path, ...(await this.getData(path, options)) };
     } catch (error) {
-      if (!(error instanceof Error) || this.state === "lost") throw error;
+      if (!(error instanceof ZkshError) || isNoAnswer(error)) throw error;
       return { op: "error", path, error };
     }
   }
@@ -323,6 +321,18 @@ function readData(body: JuteReader): S.Data {
 
 function readNames(body: JuteReader): string[] {
   return body.vector(() => body.text());
+}
+
+/** The request as a whole failed; a server's refusal is an answer. */
+function isNoAnswer(error: ZkshError): boolean {
+  return error instanceof ConnectionError || error instanceof DeadlineError || error instanceof InterruptedError;
+}
+
+/** The operation that a mode needs, when not every server has it. */
+function newerCreate(mode: S.CreateMode = "persistent"): "createContainer" | "createTtl" | undefined {
+  const opcode = createOpcode(mode);
+  if (opcode === Opcode.create) return undefined;
+  return opcode === Opcode.createContainer ? "createContainer" : "createTtl";
 }
 
 function isSequential(mode: S.CreateMode | undefined): boolean {

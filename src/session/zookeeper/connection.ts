@@ -61,6 +61,8 @@ export class Connection extends ConnectionManager {
   readonly #outbox: Outbox;
   readonly #inbox: Inbox;
   #lastZxid = 0n;
+  /** When the bytes came that are being read. */
+  #heardAt = 0;
   #startedAt = 0;
   #connectTimer: NodeJS.Timeout | undefined;
   #hasMetServer = false;
@@ -171,9 +173,9 @@ export class Connection extends ConnectionManager {
       this.#end("closed", new ConnectionError("session-closed", "the session is closed", { sent: false }));
       done();
     };
-    if (this.id === NO_SESSION && this.#traffic.unanswered === 0) return end();
+    if (this.id === NO_SESSION && this.#traffic.awaited === 0) return end();
     // What was asked for before has the time it takes; the goodbye alone has not.
-    const rest = () => (this.#traffic.unanswered <= 1 ? end() : this.#goodbyeTimer?.refresh());
+    const rest = () => (this.#traffic.awaited <= 1 ? end() : this.#goodbyeTimer?.refresh());
     this.#goodbyeTimer = setTimeout(rest, CLOSE_TIMEOUT_MS);
     this.queue(new Request(Opcode.closeSession, () => {}), end);
     this.setState(LibraryState.CLOSING);
@@ -197,8 +199,10 @@ export class Connection extends ConnectionManager {
   override onSocketData(chunk: Buffer): void {
     const { mono } = this.liveness.now();
     const before = this.#traffic.inFlight;
+    this.#heardAt = mono;
     this.#heartbeat.heard(mono);
     this.#inbox.push(chunk);
+    if (this.#traffic.inFlight === 0) this.#traffic.window.rest();
     if (this.#traffic.inFlight < before) this.#heartbeat.progressed(mono);
     if (this.#traffic.wantsRefill) this.#outbox.schedule();
   }
@@ -277,6 +281,7 @@ export class Connection extends ConnectionManager {
     this.updateTimeout(response.timeoutMs);
     this.liveness.start(response.timeoutMs, sentAt);
     this.#heartbeat.attach(response.timeoutMs);
+    this.#traffic.window.attach(response.timeoutMs);
     frames.maxLength = MAX_REPLY_BYTES;
     link.listen({
       open: () => {},
@@ -309,6 +314,7 @@ export class Connection extends ConnectionManager {
     }
     this.#traceReply(request, code);
     this.#proved(request.sentAt);
+    if (request.sentAt !== undefined) this.#traffic.window.answered(request.sentAt, this.#heardAt);
     if (code === ErrorCode.sessionMoved && this.#traffic.takeBack(request)) {
       // It came through a server that the session has left, and was not executed.
       return this.#dropLink({ says: "the session has moved to another server", kind: "transient" });

@@ -58,7 +58,8 @@ export class Connector {
   search(): void {
     if (this.#searching || this.#stopped.signal.aborted) return;
     this.#searching = true;
-    this.#servers.next(this.#stopped.signal).then(
+    const unresolved = (endpoint: Endpoint, why: ConnectFailure) => this.#events.failed(endpoint, why);
+    this.#servers.next(this.#stopped.signal, unresolved).then(
       (endpoint) => this.#attempt(endpoint),
       () => {
         // Only stop() ends a search in vain, and whoever stopped it does not want to hear of it.
@@ -77,6 +78,7 @@ export class Connector {
   #attempt(endpoint: Endpoint): void {
     if (this.#stopped.signal.aborted) return;
     const frames = new FrameReader(MAX_HANDSHAKE_BYTES);
+    const received: Buffer[] = [];
     let sentAt: Instant | undefined;
     const fail = (why: ConnectFailure) => {
       clearTimeout(this.#timer);
@@ -92,7 +94,8 @@ export class Connector {
         link.write(this.#firstFlight(sentAt));
       },
       data: (chunk) => {
-        const reply = firstReply(frames, chunk);
+        received.push(chunk);
+        const reply = firstReply(frames, received);
         if (reply === undefined) return;
         if ("says" in reply) return fail(reply);
         clearTimeout(this.#timer);
@@ -101,7 +104,7 @@ export class Connector {
         this.#events.attached({ link, frames, response: reply, sentAt: sentAt ?? this.#events.now() });
       },
       drain: () => {},
-      closed: (error) => fail(connectFailureOf(error)),
+      closed: (error) => fail(connectFailureOf(error, { isPlain: this.#tls === undefined })),
     });
     this.#link = link;
     this.#timer = setTimeout(() => fail(noAnswer()), this.#events.attemptMs());
@@ -118,9 +121,9 @@ export class Connector {
 }
 
 /** The server's first answer: a session, a refusal, or undefined while bytes are missing. */
-function firstReply(frames: FrameReader, chunk: Buffer): ConnectResponse | ConnectFailure | undefined {
+function firstReply(frames: FrameReader, received: readonly Buffer[]): ConnectResponse | ConnectFailure | undefined {
   const reader = new JuteReader();
-  frames.push(chunk);
+  frames.push(received.at(-1) as Buffer);
   try {
     if (!frames.next(reader)) return undefined;
     if (reader.remaining === REPLY_HEADER_BYTES) {
@@ -131,7 +134,7 @@ function firstReply(frames: FrameReader, chunk: Buffer): ConnectResponse | Conne
     }
     return readConnectResponse(reader);
   } catch (error) {
-    if (error instanceof MalformedFrameError) return strangerFailure(chunk);
+    if (error instanceof MalformedFrameError) return strangerFailure(Buffer.concat(received));
     throw error;
   }
 }

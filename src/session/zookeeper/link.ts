@@ -77,15 +77,20 @@ export function openSocket(endpoint: Endpoint, options: TlsOptions | undefined):
   const { ip, port } = endpoint;
   if (options === undefined) return net.connect({ host: ip, port });
   const servername = options.servername ?? endpoint.host;
-  return tls.connect({
-    host: ip,
-    port,
-    // Server name indication takes names only; an IP address is still checked against the certificate.
-    ...(net.isIP(servername) === 0 ? { servername } : {}),
-    checkServerIdentity: (_, certificate) => tls.checkServerIdentity(servername, certificate),
-    rejectUnauthorized: options.insecure !== true,
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
-    ...(options.cert === undefined ? {} : { cert: options.cert }),
-    ...(options.key === undefined ? {} : { key: options.key }),
-  });
+  try {
+    return tls.connect({
+      host: ip,
+      port,
+      // Server name indication takes names only; an IP address is still checked against the certificate.
+      ...(net.isIP(servername) === 0 ? { servername } : {}),
+      checkServerIdentity: (_, certificate) => tls.checkServerIdentity(servername, certificate),
+      rejectUnauthorized: options.insecure !== true,
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...(options.cert === undefined ? {} : { cert: options.cert }),
+      ...(options.key === undefined ? {} : { key: options.key }),
+    });
+  } catch (error) {
+    // A certificate or key that cannot be used is noticed here and now; to callers it is a connection that failed.
+    return new net.Socket().destroy(error as Error);
+  }
 }

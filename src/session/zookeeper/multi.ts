@@ -13,14 +13,21 @@ export function createOpcode(mode: CreateMode, { withStat = false } = {}): numbe
   return withStat ? Opcode.create2 : Opcode.create;
 }
 
+/** Only the TTL modes have the field. Without a value the server is left to refuse, as it refuses 0. */
+export function ttlField(mode: CreateMode, ttlMs: number | undefined): number | undefined {
+  return createOpcode(mode) === Opcode.createTtl ? (ttlMs ?? 0) : undefined;
+}
+
 export function writeMulti(writer: JuteWriter, ops: readonly MultiOp[], toServerPath: (path: string) => string): void {
   for (const op of ops) {
     writeMultiHeader(writer, op.op === "create" ? createOpcode(op.mode ?? "persistent") : Opcode[op.op], false);
     const path = toServerPath(op.path);
     switch (op.op) {
-      case "create":
-        writeCreate(writer, path, op.data ?? null, op.acl ?? OPEN_ACL, CreateMode[op.mode ?? "persistent"], op.ttlMs);
+      case "create": {
+        const { data = null, acl = OPEN_ACL, mode = "persistent", ttlMs } = op;
+        writeCreate(writer, path, data, acl, CreateMode[mode], ttlField(mode, ttlMs));
         break;
+      }
       case "delete":
       case "check":
         writer.string(path);

@@ -9,6 +9,12 @@ export interface ConnectFailure {
   readonly kind: "permanent" | "refused" | "transient";
 }
 
+/** What sockets and TLS add to an error. OpenSSL's messages name its source files; its `reason` is meant for people. */
+interface SocketError extends NodeJS.ErrnoException {
+  readonly reason?: string;
+  readonly cert?: { readonly subjectaltname?: string };
+}
+
 const transient = (says: string): ConnectFailure => ({ says, kind: "transient" });
 const refused = (says: string): ConnectFailure => ({ says, kind: "refused" });
 const permanent = (says: string): ConnectFailure => ({ says, kind: "permanent" });
@@ -42,15 +48,19 @@ const BY_CODE: Readonly<Record<string, ConnectFailure>> = {
   CERT_REVOKED: permanent("the server's certificate has been revoked"),
   ERR_SSL_WRONG_VERSION_NUMBER: permanent("the server does not speak TLS on this port"),
   ERR_SSL_PACKET_LENGTH_TOO_LONG: permanent("the server does not speak TLS on this port"),
+  ERR_OSSL_PEM_NO_START_LINE: permanent("the client certificate or its key is not in PEM form"),
   ERR_OSSL_X509_KEY_VALUES_MISMATCH: permanent("the client key does not belong to the client certificate"),
 };
 
-/** From a socket, TLS or name-server error; `undefined` is an orderly close. */
-export function connectFailureOf(error: Error | undefined): ConnectFailure {
-  if (error === undefined) return transient("the server closed the connection; it may have no quorum");
-  const { code = "", reason } = error as NodeJS.ErrnoException & { reason?: string };
+/** From a socket, TLS or name-server error; `undefined` is an orderly close, which TLS ports answer `isPlain` with too. */
+export function connectFailureOf(error: Error | undefined, { isPlain = false } = {}): ConnectFailure {
+  if (error === undefined) {
+    return transient(`the server closed the connection; it may have no quorum${isPlain ? ", or want TLS" : ""}`);
+  }
+  const { code = "", reason = error.message, cert } = error as SocketError;
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
-    return permanent(`the server's certificate is for another name: ${reason ?? error.message}`);
+    // The reason alone lists only the addresses when it is an address that does not match.
+    return permanent(`the server's certificate is for another name: ${cert?.subjectaltname ?? reason}`);
   }
   const known = BY_CODE[code];
   if (known !== undefined) {
@@ -59,11 +69,11 @@ export function connectFailureOf(error: Error | undefined): ConnectFailure {
       ? transient("the server dropped the connection during the TLS handshake; is this its secure port?")
       : known;
   }
-  const alert = /alert (certificate required|bad certificate|unknown ca|handshake failure|internal error)/.exec(
-    error.message,
+  const alert = /alert ((?:bad |unsupported )?certificate[a-z ]*|unknown ca|handshake failure|internal error)/.exec(
+    reason,
   );
   if (alert) return permanent(`the server refused the TLS handshake (${alert[1]}); it may want a client certificate`);
-  if (/^ERR_(SSL|TLS|OSSL)/.test(code)) return permanent(`TLS failed: ${error.message}`);
+  if (/^ERR_(SSL|TLS|OSSL)/.test(code)) return permanent(`TLS failed: ${reason}`);
   return transient(error.message);
 }
 

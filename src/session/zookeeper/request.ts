@@ -5,6 +5,8 @@ import type { Instant } from "./liveness.ts";
 /** What a failed request is told: a server's error number, or one of ours for a connection or session that ended. */
 export interface Failure {
   readonly code: number;
+  /** With `marshallingError` from ourselves: which value the wire cannot carry. */
+  readonly cause?: unknown;
 }
 
 /** Called once: with a reader on the reply's body, or with a failure. */
@@ -22,6 +24,8 @@ export class Request {
   xid = 0;
   /** When it was written; undefined while it waits in the queue. */
   sentAt: Instant | undefined;
+  /** How long it is on the wire, once it was written. */
+  bytes = 0;
   /** Connections that broke under it. */
   losses = 0;
   /** Given up by its caller while still in the queue: it will never be sent. */

@@ -24,6 +24,14 @@ export class Ring<T> {
     }
   }
 
+  count(matches: (item: T) => boolean): number {
+    let count = 0;
+    for (let i = 0; i < this.#length; i++) {
+      if (matches(this.#items[(this.#head + i) & (this.#items.length - 1)] as T)) count++;
+    }
+    return count;
+  }
+
   peek(): T | undefined {
     return this.#length === 0 ? undefined : this.#items[this.#head];
   }

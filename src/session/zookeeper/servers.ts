@@ -9,6 +9,8 @@ import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 const FIRST_BACKOFF_MS = 30;
 const MAX_BACKOFF_MS = 1000;
 
+type Unresolved = (endpoint: Endpoint, why: ConnectFailure) => void;
+
 /**
  * The servers of the connect string, in an order of this client's own so that many clients spread over the ensemble.
  * Round and round: every name is looked up anew in each round, and rounds without success are spaced out with jitter.
@@ -17,6 +19,8 @@ export class ServerList {
   readonly #servers: readonly ServerAddress[];
   readonly #failures = new Map<string, ConnectFailure>();
   #endpoints: Endpoint[] = [];
+  /** How many addresses the name that is being tried has. */
+  #width = 1;
   #position = 0;
   #vainRounds = 0;
 
@@ -26,18 +30,19 @@ export class ServerList {
 
   /** How many addresses share the time there is for connecting. */
   get size(): number {
-    return Math.max(this.#servers.length, this.#endpoints.length);
+    return this.#servers.length - 1 + this.#width;
   }
 
-  /** The next address to try; waits between rounds. Rejects only when `signal` aborts. */
-  async next(signal: AbortSignal): Promise<Endpoint> {
+  /** The next address to try; waits between rounds, and tells of names without one. Rejects only when `signal` aborts. */
+  async next(signal: AbortSignal, unresolved: Unresolved): Promise<Endpoint> {
     while (true) {
       const endpoint = this.#endpoints.shift();
       if (endpoint !== undefined) return endpoint;
       const server = this.#servers[this.#position % this.#servers.length] as ServerAddress;
       if (this.#position > 0 && this.#position % this.#servers.length === 0) await this.#rest(signal);
       this.#position++;
-      this.#endpoints = await this.#resolve(server);
+      this.#endpoints = await this.#resolve(server, unresolved);
+      this.#width = Math.max(1, this.#endpoints.length);
       signal.throwIfAborted();
     }
   }
@@ -66,8 +71,9 @@ export class ServerList {
     this.#vainRounds = 0;
   }
 
-  /** Every server has failed, each for a reason of one of these kinds. */
+  /** Every server has failed with all of its addresses, each for a reason of one of these kinds. */
   allFailed(kinds: readonly ConnectFailure["kind"][]): boolean {
+    if (this.#endpoints.length > 0) return false;
     return this.#servers.every((server) => {
       const failure = this.#failures.get(formatAddress(server));
       return failure !== undefined && kinds.includes(failure.kind);
@@ -87,7 +93,7 @@ export class ServerList {
     await delay(longest * (0.5 + Math.random() / 2), undefined, { signal });
   }
 
-  async #resolve(server: ServerAddress): Promise<Endpoint[]> {
+  async #resolve(server: ServerAddress, unresolved: Unresolved): Promise<Endpoint[]> {
     const address = formatAddress(server);
     const { host, port } = server;
     if (isIP(host) !== 0) return [{ address, host, ip: host, port }];
@@ -95,7 +101,9 @@ export class ServerList {
       const found = await lookup(host, { all: true });
       return found.map(({ address: ip }) => ({ address, host, ip, port }));
     } catch (error) {
-      this.failed(address, connectFailureOf(error as Error));
+      const why = connectFailureOf(error as Error);
+      this.failed(address, why);
+      unresolved({ address, host, ip: host, port }, why);
       return [];
     }
   }

@@ -1,11 +1,10 @@
 import { JuteWriter } from "../../wire/jute.ts";
-import { Opcode } from "../../wire/protocol.ts";
+import { ErrorCode, Opcode } from "../../wire/protocol.ts";
 import type { Instant } from "./liveness.ts";
 import type { Callback, Failure, Request } from "./request.ts";
 import { Ring } from "./ring.ts";
+import { Window } from "./window.ts";
 
-/** Requests written and not yet answered. More would only wait in the server's buffers instead of ours. */
-const MAX_IN_FLIGHT = 4000;
 /** One write to the socket is at most about this long, so that a long queue does not become one huge buffer. */
 const FLIGHT_BYTES = 256 * 1024;
 const MAX_XID = 0x7fffffff;
@@ -18,23 +17,27 @@ const MAX_LOSSES = 3;
  * taken back, and one buffer for all requests of a turn.
  */
 export class Traffic {
+  readonly window = new Window();
   readonly #queue = new Ring<Request>();
   readonly #inFlight = new Ring<Request>();
   readonly #writer = new JuteWriter();
   readonly #onQueued: () => void;
-  #lastXid = 0;
+  #lastXid: number;
 
-  constructor(onQueued: () => void) {
+  /** The first request gets the number after `lastXid`. */
+  constructor(onQueued: () => void, lastXid = 0) {
     this.#onQueued = onQueued;
+    this.#lastXid = lastXid;
   }
 
   get writer(): JuteWriter {
     return this.#writer;
   }
 
-  /** Requests that have not been answered, sent or not. */
-  get unanswered(): number {
-    return this.#queue.length + this.#inFlight.length;
+  /** Requests whose answer somebody still waits for, sent or not. */
+  get awaited(): number {
+    const isAwaited = (request: Request) => !request.cancelled && !request.abandoned;
+    return this.#queue.count(isAwaited) + this.#inFlight.count(isAwaited);
   }
 
   get inFlight(): number {
@@ -69,12 +72,12 @@ export class Traffic {
 
   /** Something waits, and the window has room for it. */
   get canLoad(): boolean {
-    return this.#queue.length > 0 && this.#inFlight.length < MAX_IN_FLIGHT;
+    return this.#queue.length > 0 && this.#inFlight.length < this.window.size;
   }
 
   /** Requests wait and half the window is free: filling it up reply by reply would cost a system call each time. */
   get wantsRefill(): boolean {
-    return this.#queue.length > 0 && this.#inFlight.length <= MAX_IN_FLIGHT / 2;
+    return this.#queue.length > 0 && this.#inFlight.length <= this.window.size / 2;
   }
 
   /** The request that the next numbered reply answers, if `xid` is the right number. */
@@ -120,14 +123,23 @@ export class Traffic {
   }
 
   #write(writer: JuteWriter, request: Request, now: Instant): void {
-    this.#lastXid = this.#lastXid === MAX_XID ? 1 : this.#lastXid + 1;
-    request.xid = this.#lastXid;
+    const before = writer.length;
+    const xid = this.#lastXid === MAX_XID ? 1 : this.#lastXid + 1;
+    try {
+      const frame = writer.beginFrame();
+      writer.int(xid);
+      writer.int(request.header.type);
+      request.encode(writer);
+      writer.endFrame(frame);
+    } catch (cause) {
+      // A value that the wire cannot carry is its caller's fault alone: the flight leaves without it.
+      writer.cutBack(before);
+      return failLater([request], { code: ErrorCode.marshallingError, cause });
+    }
+    this.#lastXid = xid;
+    request.xid = xid;
     request.sentAt = now;
-    const frame = writer.beginFrame();
-    writer.int(request.xid);
-    writer.int(request.header.type);
-    request.encode(writer);
-    writer.endFrame(frame);
+    request.bytes = writer.length - before;
     this.#inFlight.push(request);
   }
 }

@@ -59,6 +59,10 @@ export class WatchRegistry {
     else watch.listeners.add(listener);
   }
 
+  hasPersistent(path: string): boolean {
+    return this.#persistent.persistent.has(path) || this.#persistent.recursive.has(path);
+  }
+
   /** Tells what is known of a persistently watched znode, so that a gap can be bridged exactly. */
   noteExistence(path: string, exists: boolean): void {
     const watch = this.#persistent.persistent.get(path);
