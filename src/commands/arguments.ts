@@ -1,0 +1,145 @@
+/** How a command declares its arguments and options, and the parsers that turn words into values. */
+import { parseDuration } from "../duration.ts";
+import { UsageError } from "../errors.ts";
+import { parseAcl } from "../session/acl.ts";
+import { validatePath } from "../session/path.ts";
+import type { Acl } from "../session/session.ts";
+
+/** Where `-` and `@file` are read from. */
+export interface Reader {
+  stdin(): Promise<Buffer>;
+  file(path: string): Promise<Buffer>;
+}
+
+/** A value that has to be fetched before the command runs, so that `run` can make its requests at once. */
+export class Outside<T> {
+  readonly read: (reader: Reader) => Promise<T>;
+
+  constructor(read: (reader: Reader) => Promise<T>) {
+    this.read = read;
+  }
+}
+
+/** Turns a word into a value. Throws UsageError. */
+export type ValueParser<T> = (word: string, where: { readonly cwd: string }) => T | Outside<T>;
+
+interface Declared<T> {
+  readonly parse: ValueParser<T>;
+  readonly summary: string;
+}
+export interface RequiredArgument<T> extends Declared<T> {
+  readonly arity: "required";
+}
+export interface OptionalArgument<T> extends Declared<T> {
+  readonly arity: "optional";
+}
+export interface RestArgument<T> extends Declared<T> {
+  readonly arity: "rest";
+}
+export type Argument<T> = RequiredArgument<T> | OptionalArgument<T> | RestArgument<T>;
+
+export interface Flag {
+  readonly kind: "flag";
+  readonly short: string;
+  readonly summary: string;
+}
+export interface ValueOption<T> extends Declared<T> {
+  readonly kind: "value";
+  readonly short: string;
+  /** The word that stands for the value in usage lines. */
+  readonly placeholder: string;
+}
+export type Option<T> = Flag | ValueOption<T>;
+
+export function required<T>(parse: ValueParser<T>, summary: string): RequiredArgument<T> {
+  return { arity: "required", parse, summary };
+}
+
+export function optional<T>(parse: ValueParser<T>, summary: string): OptionalArgument<T> {
+  return { arity: "optional", parse, summary };
+}
+
+/** All words that are left, in order; may be none. Stands last. */
+export function rest<T>(parse: ValueParser<T>, summary: string): RestArgument<T> {
+  return { arity: "rest", parse, summary };
+}
+
+/** An option without a value; its long name is its key in kebab-case. */
+export function flag(short: string, summary: string): Flag {
+  return { kind: "flag", short, summary };
+}
+
+/** An option with a value; its long name is its key in kebab-case. */
+export function option<T>(short: string, placeholder: string, parse: ValueParser<T>, summary: string): ValueOption<T> {
+  return { kind: "value", short, placeholder, parse, summary };
+}
+
+export const word: ValueParser<string> = (text) => text;
+
+/** An existing znode's path, made absolute. */
+export const znodePath: ValueParser<string> = (text, { cwd }) => {
+  const path = resolvePath(text, cwd);
+  validatePath(path);
+  return path;
+};
+
+/** The path of a znode to be made: as {@link znodePath}, but it may end in `/`, which only a sequential create can use. */
+export const newZnodePath: ValueParser<string> = (text, { cwd }) => {
+  const path = resolvePath(text, cwd);
+  validatePath(path, { sequential: true });
+  return path;
+};
+
+/** Relative paths start at `cwd` and may go up; absolute ones are taken as they are, so that `/a/../b` stays an error. */
+function resolvePath(text: string, cwd: string): string {
+  if (text === "" || text.startsWith("/")) return text;
+  const names = cwd.split("/").filter((name) => name !== "");
+  const steps = text.split("/");
+  const last = steps.at(-1);
+  for (const [index, step] of steps.entries()) {
+    if (step === "..") names.pop();
+    else if (step !== "." && (step !== "" || index < steps.length - 1)) names.push(step);
+  }
+  const path = `/${names.join("/")}`;
+  return last === "" && path !== "/" ? `${path}/` : path;
+}
+
+const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
+
+/** A znode's version: 32 bits with a sign, because the counter of a busy znode can wrap. */
+export const version: ValueParser<number> = (text) => {
+  const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= INT32.min && number <= INT32.max) return number;
+  throw new UsageError(`bad version '${text}'`, { hint: "a version is a whole number, as dataVersion in stat" });
+};
+
+export const acl: ValueParser<Acl[]> = (text) => parseAcl(text);
+
+/** Milliseconds. */
+export const duration: ValueParser<number> = (text) => parseDuration(text);
+
+// The server keeps a TTL in 40 bits of the ephemeralOwner field.
+const MAX_TTL_MS = 0xff_ffff_ffff;
+
+/** Milliseconds, or a duration with a unit. */
+export const ttl: ValueParser<number> = (text) => {
+  const ms = /^-\d+$/.test(text) ? -1 : parseDuration(text);
+  if (ms > 0 && ms <= MAX_TTL_MS) return ms;
+  throw new UsageError(`ttl must be positive and cannot be larger than: ${MAX_TTL_MS}`);
+};
+
+/** Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all else is UTF-8 text. */
+export const data: ValueParser<Buffer> = (text) => {
+  if (text === "-") return new Outside((reader) => reader.stdin());
+  if (text.startsWith("@@")) return Buffer.from(text.slice(1));
+  if (text.startsWith("@")) return new Outside((reader) => reader.file(text.slice(1)));
+  return Buffer.from(text);
+};
+
+/** The bytes that standard base64 text stands for; blanks and line ends do not count. */
+export function decodeBase64(text: Buffer): Buffer {
+  const compact = text.toString("latin1").replace(/\s+/g, "");
+  const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(compact);
+  if (!isBase64) throw new UsageError("the data is not base64");
+  return Buffer.from(compact, "base64");
+}

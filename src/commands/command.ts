@@ -1,0 +1,98 @@
+/** What a command is: a declaration that returns typed results. It never prints, prompts or exits. */
+import type { Result } from "../result.ts";
+import type { Session, WatchListener } from "../session/session.ts";
+import type {
+  Argument,
+  Flag,
+  Option,
+  OptionalArgument,
+  RequiredArgument,
+  RestArgument,
+  ValueOption,
+} from "./arguments.ts";
+
+export type Arguments = Readonly<Record<string, Argument<unknown>>>;
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+type ArgumentValue<A> =
+  A extends RequiredArgument<infer T>
+    ? T
+    : A extends OptionalArgument<infer T>
+      ? T | undefined
+      : A extends RestArgument<infer T>
+        ? readonly T[]
+        : never;
+type OptionValue<O> = O extends Flag ? boolean : O extends ValueOption<infer T> ? T | undefined : never;
+
+export type ArgumentValues<A extends Arguments> = { readonly [K in keyof A]: ArgumentValue<A[K]> };
+export type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
+
+/** What a command can reach while it runs. */
+export interface Context {
+  /** The session, opened at first use. A getter, so that no command keeps a dead one after a reconnect. */
+  session(): Session;
+  /** Aborted by Ctrl-C and the like; passed to every call that waits. */
+  readonly signal: AbortSignal;
+  /** The znode that relative paths start from. */
+  readonly cwd: string;
+  /** The session ends with this command, and its ephemerals and watches with it. */
+  readonly isOneShot: boolean;
+  /** A person is looking: a command may ask the server for more than it was told to, to show more. */
+  readonly isForPeople: boolean;
+  /** Where watch events go; left out where nobody stays to see them. */
+  readonly onWatch?: WatchListener;
+  readonly program: Program;
+}
+
+/** What the program knows of itself, for `help` and `version`. */
+export interface Program {
+  readonly commands: readonly CommandEntry[];
+  readonly globalOptions: readonly { readonly term: string; readonly summary: string }[];
+  version(): Promise<string>;
+}
+
+export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
+  /** More than the summary says; shown by `help NAME`. */
+  readonly details?: string;
+  /** Lines that work as they stand, without the program's name. */
+  readonly examples: readonly string[];
+  /** `write` is refused in read-only mode. */
+  readonly effect: "read" | "write" | "none";
+  readonly args: A;
+  readonly options: O;
+  /**
+   * True when `run` makes all its requests before its first await. A one-shot then says goodbye in the same flight.
+   */
+  readonly oneFlight?: boolean | ((context: Context, args: ArgumentValues<A>, options: OptionValues<O>) => boolean);
+  run(context: Context, args: ArgumentValues<A>, options: OptionValues<O>): Promise<Result> | AsyncIterable<Result>;
+}
+
+// The registry's element type: each command has its own argument types, which only its parser and its run know.
+// biome-ignore lint/suspicious/noExplicitAny: the one place where the types of different commands meet
+export type AnyCommand = Command<any, any>;
+
+export type CommandGroup = "znodes" | "shell";
+
+/** A line of the registry: what `help` and the parser need to know without loading the command. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  /** One line, imperative, without a full stop. */
+  readonly summary: string;
+  readonly group: CommandGroup;
+  /** Never asks a server anything. */
+  readonly isOffline?: boolean;
+  load(): Promise<AnyCommand>;
+}
+
+/** Returns its argument: it is there so that `run` knows the types of its arguments and options. */
+export function defineCommand<const A extends Arguments, const O extends Options>(
+  command: Command<A, O>,
+): Command<A, O> {
+  return command;
+}
+
+/** The entry that answers to `name`, or undefined. */
+export function findCommand(entries: readonly CommandEntry[], name: string): CommandEntry | undefined {
+  return entries.find((entry) => entry.name === name || entry.aliases?.includes(name));
+}

@@ -1,0 +1,96 @@
+/** The options of the program itself, as data: the splitter, the settings and `help` all read this table. */
+
+export interface GlobalOption {
+  readonly name: string;
+  /** The letter that is understood before the command word. */
+  readonly short?: string;
+  /** zkCli's spelling with one dash, understood before the command word. */
+  readonly zkcli?: string;
+  /** False where only the short or the zkCli spelling exists. */
+  readonly long?: false;
+  /** The word that stands for the value; an option without one is a switch. */
+  readonly value?: string;
+  readonly env?: string;
+  readonly summary: string;
+}
+
+export const globalOptions = [
+  {
+    name: "server",
+    short: "-s",
+    zkcli: "-server",
+    value: "HOSTS",
+    env: "ZKSH_SERVER",
+    summary: "host[:port],…[/chroot] (localhost:2181)",
+  },
+  {
+    name: "timeout",
+    short: "-t",
+    zkcli: "-timeout",
+    value: "DUR",
+    env: "ZKSH_TIMEOUT",
+    summary: "session timeout to ask for (30s)",
+  },
+  {
+    name: "connect-timeout",
+    value: "DUR",
+    env: "ZKSH_CONNECT_TIMEOUT",
+    summary: "give up when no server answers (10s)",
+  },
+  { name: "read-only", short: "-r", env: "ZKSH_READ_ONLY", summary: "accept a read-only server, refuse every write" },
+  { name: "embedded", summary: "start a private in-memory server and use it" },
+  { name: "auth", value: "SCHEME:CRED", summary: "prove an identity, as addauth; may be repeated" },
+  { name: "auth-file", value: "FILE", env: "ZKSH_AUTH_FILE", summary: "the same, one SCHEME:CRED a line" },
+  { name: "tls", env: "ZKSH_TLS", summary: "connect with TLS (implied by the next five)" },
+  { name: "tls-ca", value: "FILE", env: "ZKSH_TLS_CA", summary: "certificates to trust (PEM)" },
+  { name: "tls-cert", value: "FILE", env: "ZKSH_TLS_CERT", summary: "our own certificate (PEM)" },
+  { name: "tls-key", value: "FILE", env: "ZKSH_TLS_KEY", summary: "its private key (PEM)" },
+  {
+    name: "tls-servername",
+    value: "NAME",
+    env: "ZKSH_TLS_SERVERNAME",
+    summary: "the name the server's certificate must carry",
+  },
+  { name: "tls-insecure", env: "ZKSH_TLS_INSECURE", summary: "accept any certificate" },
+  {
+    name: "client-configuration",
+    zkcli: "-client-configuration",
+    long: false,
+    value: "FILE",
+    summary: "zkCli's Java properties, for TLS with PEM stores",
+  },
+  {
+    name: "waitforconnection",
+    zkcli: "-waitforconnection",
+    long: false,
+    summary: "go on trying to connect for the whole session timeout",
+  },
+  { name: "output", short: "-o", value: "FORMAT", env: "ZKSH_OUTPUT", summary: "text, json or zkcli (text)" },
+  { name: "json", summary: "the same as --output json" },
+  { name: "color", value: "WHEN", summary: "auto, always or never; NO_COLOR and FORCE_COLOR are respected (auto)" },
+  { name: "command", short: "-c", long: false, value: "TEXT", summary: "run the commands in TEXT" },
+  { name: "file", short: "-f", long: false, value: "FILE", summary: "run the commands in FILE; - is stdin" },
+  { name: "keep-going", summary: "let a script go on after a failure" },
+  { name: "yes", short: "-y", env: "ZKSH_YES", summary: "answer yes to every question" },
+  { name: "no-input", env: "ZKSH_NO_INPUT", summary: "never ask; refuse instead" },
+  { name: "quiet", short: "-q", summary: "say less" },
+  { name: "verbose", short: "-v", summary: "say more" },
+  { name: "debug", env: "ZKSH_DEBUG", summary: "trace the protocol on stderr, show stack traces" },
+] as const satisfies readonly GlobalOption[];
+
+export type GlobalName = (typeof globalOptions)[number]["name"];
+
+/** What was written on the command line, not yet read: the values in order; `true` for a switch. */
+export type GlobalFlags = { readonly [Name in GlobalName]?: readonly string[] };
+
+/** An option's main spelling, for messages. */
+export function globalSpelling({ name, long, zkcli, short }: GlobalOption): string {
+  return long === false ? (zkcli ?? short ?? name) : `--${name}`;
+}
+
+/** How an option is written in help: `-s, --server HOSTS`. */
+export function globalTerm(option: GlobalOption): string {
+  const spelling = globalSpelling(option);
+  const both = option.short === undefined || option.short === spelling ? spelling : `${option.short}, ${spelling}`;
+  return option.value === undefined ? both : `${both} ${option.value}`;
+}

@@ -1,0 +1,69 @@
+/** The world outside the program, as narrow as it can be: three streams, what is known of them, the environment, files. */
+
+import type { Readable, Writable } from "node:stream";
+
+export type ColorLevel = 0 | 1 | 2 | 3;
+
+export interface Input {
+  readonly stream: Readable;
+  readonly isTTY: boolean;
+}
+
+export interface Output {
+  readonly stream: Writable;
+  readonly isTTY: boolean;
+  /** Width of the terminal; 80 where there is none. */
+  readonly columns: number;
+  /** What the stream can show when nobody forces colour on or off. */
+  readonly colorLevel: ColorLevel;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Io {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Environment;
+  readFile(path: string): Promise<Buffer>;
+}
+
+/** Resolves when the stream has taken the chunk, so that a slow reader slows the writer down; rejects when it is gone. */
+export function write(output: Output, chunk: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    output.stream.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** Everything the stream has until it ends. Aborting destroys the stream and rejects with the signal's reason. */
+export async function readAll(input: Input, signal: AbortSignal): Promise<Buffer> {
+  signal.throwIfAborted();
+  const stop = () => input.stream.destroy(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const chunks: Buffer[] = [];
+    for await (const chunk of input.stream) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Nobody reads our output any more (`zksh ls -R / | head`). */
+export function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
+/** The colours a stream can show: NO_COLOR wins over FORCE_COLOR, which wins over what the terminal says. */
+export function detectColorLevel(env: Environment, isTTY: boolean): ColorLevel {
+  if (env.NO_COLOR) return 0;
+  if (env.FORCE_COLOR !== undefined) return forcedLevel(env.FORCE_COLOR);
+  if (!isTTY || env.TERM === "dumb") return 0;
+  if (/^(truecolor|24bit)$/.test(env.COLORTERM ?? "")) return 3;
+  return /256/.test(env.TERM ?? "") ? 2 : 1;
+}
+
+function forcedLevel(text: string): ColorLevel {
+  if (text === "false" || text === "0") return 0;
+  return text === "2" ? 2 : text === "3" ? 3 : 1;
+}

@@ -1,0 +1,47 @@
+import { isUtf8 } from "node:buffer";
+
+/** UTF-8 without the control characters that no text has: what a person can read. */
+export function isReadable(bytes: Buffer): boolean {
+  return isUtf8(bytes) && !bytes.some((byte) => byte < 0x20 && !READABLE_CONTROLS.has(byte));
+}
+
+// Tab, line ends, form feed, backspace, and the escapes of coloured text.
+const READABLE_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
+
+const ROW = 16;
+
+/** Bytes as `hexdump -C` shows them, one line per sixteen, without a last line end. */
+export function hexDump(bytes: Buffer): string {
+  return rows(bytes)
+    .map(({ offset, row }) => {
+      const halves = [row.subarray(0, ROW / 2), row.subarray(ROW / 2)].map((half) => hexPairs(half).padEnd(23));
+      return `${offset}  ${halves.join("  ")}  |${printable(row)}|`;
+    })
+    .join("\n");
+}
+
+/** Bytes in the frame that `get -x` of zkCli draws, without a last line end; nothing for no bytes. */
+export function framedHexDump(bytes: Buffer): string {
+  if (bytes.length === 0) return "";
+  const line = `+--------+${"-".repeat(49)}+----------------+`;
+  const digits = Array.from({ length: ROW }, (_, i) => `  ${i.toString(16)}`).join("");
+  const body = rows(bytes).map(
+    ({ offset, row }) => `|${offset}| ${hexPairs(row).padEnd(48)}|${printable(row).padEnd(ROW)}|`,
+  );
+  return [`         +${"-".repeat(49)}+`, `         |${digits} |`, line, ...body, line].join("\n");
+}
+
+function rows(bytes: Buffer): { offset: string; row: Buffer }[] {
+  return Array.from({ length: Math.ceil(bytes.length / ROW) }, (_, index) => ({
+    offset: (index * ROW).toString(16).padStart(8, "0"),
+    row: bytes.subarray(index * ROW, (index + 1) * ROW),
+  }));
+}
+
+function hexPairs(row: Buffer): string {
+  return row.toString("hex").replace(/(..)(?=.)/g, "$1 ");
+}
+
+function printable(row: Buffer): string {
+  return row.toString("latin1").replace(/[^ -~]/g, ".");
+}

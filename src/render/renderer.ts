@@ -1,0 +1,54 @@
+/** Turns results and errors into text. A renderer writes nothing itself and never looks at the process. */
+import type { Result, ResultOf } from "../result.ts";
+import type { Colors } from "./colors.ts";
+
+export type OutputFormat = "text" | "json" | "zkcli";
+
+/** What goes to stdout, and what is said beside it on stderr. */
+export interface Rendered {
+  readonly out?: string | Uint8Array;
+  readonly err?: string;
+}
+
+/** An error as far as it is shown. */
+export interface Failure {
+  readonly reason: string;
+  readonly message: string;
+  readonly exitCode: number;
+  readonly code?: number;
+  readonly path?: string;
+  readonly hint?: string;
+  readonly stack?: string;
+}
+
+export interface Renderer {
+  result(result: Result): Rendered;
+  /** Text for stderr, with its line end. */
+  error(failure: Failure): string;
+}
+
+/** What a renderer may know of the stream its text is written to. */
+export interface View {
+  readonly isTTY: boolean;
+  readonly columns: number;
+  readonly colors: Colors;
+  readonly isQuiet: boolean;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** One function for every kind of result: a new kind does not compile until every renderer knows it. */
+export type ResultRenderers = { readonly [Kind in Result["kind"]]: (result: ResultOf<Kind>) => Rendered };
+
+export function renderWith(renderers: ResultRenderers, result: Result): Rendered {
+  // The map's type guarantees that the function found under a kind takes results of that kind.
+  const render = renderers[result.kind] as (result: Result) => Rendered;
+  return render(result);
+}
+
+/** Loads the renderer for a format, and no other. */
+export async function createRenderer(format: OutputFormat, view: View): Promise<Renderer> {
+  if (format === "json") return (await import("./json.ts")).jsonRenderer();
+  if (format === "zkcli") return (await import("./zkcli.ts")).zkcliRenderer(view);
+  return (await import("./text.ts")).textRenderer(view);
+}

@@ -1,0 +1,54 @@
+import type { Stat } from "../session/session.ts";
+
+/** The eleven lines of zkCli's stat, in its order, with the times as `formatTime` writes them; ends with a line end. */
+export function statLines(stat: Stat, formatTime: (ms: number) => string): string {
+  return [
+    `cZxid = ${hexId(stat.czxid)}`,
+    `ctime = ${formatTime(stat.ctime)}`,
+    `mZxid = ${hexId(stat.mzxid)}`,
+    `mtime = ${formatTime(stat.mtime)}`,
+    `pZxid = ${hexId(stat.pzxid)}`,
+    `cversion = ${stat.cversion}`,
+    `dataVersion = ${stat.version}`,
+    `aclVersion = ${stat.aversion}`,
+    `ephemeralOwner = ${hexId(stat.ephemeralOwner)}`,
+    `dataLength = ${stat.dataLength}`,
+    `numChildren = ${stat.numChildren}`,
+    "",
+  ].join("\n");
+}
+
+/** A zxid or session id as ZooKeeper writes it. */
+export function hexId(id: bigint): string {
+  return `0x${BigInt.asUintN(64, id).toString(16)}`;
+}
+
+/** ISO 8601 in UTC; the plain number where it is no date that JavaScript can name. */
+export function isoTime(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
+}
+
+/** Local time with its offset, and how long ago: `2026-11-16 04:42:11 +00:00 (3 min ago)`. */
+export function readableTime(ms: number, now: number): string {
+  const offset = -new Date(ms).getTimezoneOffset();
+  if (Number.isNaN(offset)) return String(ms);
+  const local = new Date(ms + offset * 60_000).toISOString().slice(0, 19).replace("T", " ");
+  const minutes = Math.abs(offset);
+  const zone = `${offset < 0 ? "-" : "+"}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
+  return `${local} ${zone} (${age(now - ms)})`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, "0");
+}
+
+function age(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 0) return "in the future";
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
+  const days = Math.floor(seconds / 86_400);
+  return days === 1 ? "1 day ago" : `${days} days ago`;
+}

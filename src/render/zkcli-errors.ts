@@ -1,0 +1,74 @@
+import { escapeName } from "./escape.ts";
+import type { Failure } from "./renderer.ts";
+
+/** zkCli's sentences; all others get KeeperException's text. */
+const SENTENCES: Readonly<Record<number, string>> = {
+  [-8]: "Arguments are not valid : ",
+  [-101]: "Node does not exist: ",
+  [-102]: "Insufficient permission : ",
+  [-103]: "version No is not valid : ",
+  [-108]: "Ephemerals cannot have children: ",
+  [-110]: "Node already exists: ",
+  [-111]: "Node not empty: ",
+  [-114]: "Acl is not valid : ",
+  [-119]: "Not a read-only call: ",
+  [-125]: "Quota has exceeded : ",
+};
+
+const WITHOUT_PATH: Readonly<Record<number, string>> = {
+  [-13]:
+    "No quorum of new config is connected and up-to-date with the leader of last commmitted config - " +
+    "try invoking reconfiguration after new servers are connected and synced",
+  [-14]: "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)",
+};
+
+/** KeeperException's word for a code. */
+const KEEPER_MESSAGES: Readonly<Record<number, string>> = {
+  [-1]: "SystemError",
+  [-2]: "RuntimeInconsistency",
+  [-3]: "DataInconsistency",
+  [-4]: "ConnectionLoss",
+  [-5]: "MarshallingError",
+  [-6]: "Unimplemented",
+  [-7]: "OperationTimeout",
+  [-112]: "Session expired",
+  [-113]: "Invalid callback",
+  [-115]: "AuthFailed",
+  [-118]: "Session moved",
+  [-120]: "Ephemeral node on local session",
+  [-121]: "No such watcher",
+  [-123]: "Reconfig is disabled",
+  [-124]: "Session closed because client failed to authenticate",
+  [-127]: "Op throttled due to high load",
+};
+
+/** Failures that ZooKeeper's client finds itself, and has codes for. */
+const CODES: Readonly<Record<string, number>> = {
+  unreachable: -4,
+  "connection-loss": -4,
+  "session-expired": -112,
+  "session-moved": -118,
+  "auth-failed": -115,
+};
+
+/** An error in zkCli's words where it has any; our own sentence without the `error:` otherwise. */
+export function zkcliError({ reason, message, code = CODES[reason], path, hint, stack }: Failure): string {
+  const sentence = code === undefined ? ownSentence(reason, message, hint) : zkcliSentence(code, path);
+  return `${escapeName(sentence)}\n${stack === undefined ? "" : `${stack}\n`}`;
+}
+
+function zkcliSentence(code: number, path: string | undefined): string {
+  const sentence = SENTENCES[code];
+  if (sentence !== undefined) return `${sentence}${path ?? ""}`;
+  const alone = WITHOUT_PATH[code];
+  if (alone !== undefined) return alone;
+  const keeper = `KeeperErrorCode = ${KEEPER_MESSAGES[code] ?? `Unknown error ${code}`}`;
+  return path === undefined ? keeper : `${keeper} for ${path}`;
+}
+
+function ownSentence(reason: string, message: string, hint: string | undefined): string {
+  // Too few words: zkCli answers with the usage line alone, which is our hint.
+  if (reason === "missing-argument" && hint !== undefined) return hint;
+  if (reason === "unknown-command") return `Command not found: Command not found ${message.split("'")[1] ?? ""}`;
+  return message;
+}

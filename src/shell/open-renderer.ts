@@ -1,0 +1,21 @@
+import type { ColorChoice } from "../config.ts";
+import type { ColorLevel, Output } from "../io/io.ts";
+import { createColors } from "../render/colors.ts";
+import { createRenderer, type OutputFormat, type Renderer } from "../render/renderer.ts";
+
+export interface RenderSettings {
+  readonly format: OutputFormat;
+  readonly color: ColorChoice;
+  readonly isQuiet: boolean;
+}
+
+/** The renderer for what is written to one stream: colours and widths differ from stream to stream. */
+export async function openRenderer(output: Output, { format, color, isQuiet }: RenderSettings): Promise<Renderer> {
+  const colors = await createColors(colorLevel(output, color));
+  return createRenderer(format, { isTTY: output.isTTY, columns: output.columns, colors, isQuiet, now: Date.now });
+}
+
+function colorLevel(output: Output, choice: ColorChoice): ColorLevel {
+  if (choice === "never") return 0;
+  return choice === "always" && output.colorLevel === 0 ? 1 : output.colorLevel;
+}

@@ -1,0 +1,108 @@
+/** Words → an Invocation, through a fresh commander program each time, so that no line remembers another. */
+import { Command as CommanderCommand, CommanderError } from "commander";
+import type { Argument, Option, Outside } from "../commands/arguments.ts";
+import { type AnyCommand, type CommandEntry, findCommand } from "../commands/command.ts";
+import { longName, usage } from "../commands/usage.ts";
+import { UsageError } from "../errors.ts";
+
+/** A command and the values it is to run with; some may still have to be read from outside. */
+export interface Invocation {
+  readonly entry: CommandEntry;
+  readonly command: AnyCommand;
+  readonly args: Readonly<Record<string, unknown | Outside<unknown>>>;
+  readonly options: Readonly<Record<string, unknown | Outside<unknown>>>;
+}
+
+export interface ParseOptions {
+  readonly commands: readonly CommandEntry[];
+  readonly cwd: string;
+}
+
+/** Throws UsageError. `get --help` becomes an invocation of `help get`. */
+export async function parse(words: readonly string[], options: ParseOptions): Promise<Invocation> {
+  const [name = "", ...rest] = words;
+  const entry = findCommand(options.commands, name);
+  if (!entry) throw unknownCommand(name, options.commands);
+  const command = await entry.load();
+  const program = buildProgram(entry, command);
+  try {
+    program.parse(withoutEquals(rest, command), { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === "commander.helpDisplayed") return parse(["help", entry.name], options);
+    throw usageError(error, usage(entry.name, command));
+  }
+  return { entry, command, ...readValues(program, command, options.cwd) };
+}
+
+function newProgram(name: string): CommanderCommand {
+  return new CommanderCommand(name).exitOverride().configureOutput({ writeOut() {}, writeErr() {}, outputError() {} });
+}
+
+function buildProgram(entry: CommandEntry, command: AnyCommand): CommanderCommand {
+  const program = newProgram(entry.name).allowExcessArguments(false);
+  for (const [key, { arity }] of Object.entries<Argument<unknown>>(command.args)) {
+    program.argument(arity === "required" ? `<${key}>` : arity === "optional" ? `[${key}]` : `[${key}...]`);
+  }
+  for (const [key, option] of Object.entries<Option<unknown>>(command.options)) {
+    const value = option.kind === "value" ? ` <${option.placeholder}>` : "";
+    program.option(`${option.short}, ${longName(key)}${value}`);
+  }
+  // Without an action commander would not look at arguments; running the command is the business of execute.
+  return program.action(() => {});
+}
+
+/** zkCli's `-v=5` is commander's `-v5`. */
+function withoutEquals(words: readonly string[], command: AnyCommand): string[] {
+  const shorts = new Set(
+    Object.values<Option<unknown>>(command.options).flatMap(({ kind, short }) => (kind === "value" ? [short] : [])),
+  );
+  const end = words.indexOf("--");
+  return words.map((word, index) => {
+    const isOption = shorts.has(word.slice(0, 2)) && word[2] === "=" && (end < 0 || index < end);
+    return isOption ? word.slice(0, 2) + word.slice(3) : word;
+  });
+}
+
+function readValues(program: CommanderCommand, command: AnyCommand, cwd: string): Pick<Invocation, "args" | "options"> {
+  const words = program.processedArgs;
+  const args = Object.entries<Argument<unknown>>(command.args).map(([key, { parse: read, arity }], index) => {
+    const word: unknown = words[index];
+    if (arity === "rest") return [key, Array.isArray(word) ? word.map((one) => read(String(one), { cwd })) : []];
+    return [key, typeof word === "string" ? read(word, { cwd }) : undefined];
+  });
+  const given: Record<string, unknown> = program.opts();
+  const options = Object.entries<Option<unknown>>(command.options).map(([key, option]) => {
+    const value = given[key];
+    if (option.kind === "flag") return [key, value === true];
+    return [key, typeof value === "string" ? option.parse(value, { cwd }) : undefined];
+  });
+  return { args: Object.fromEntries(args), options: Object.fromEntries(options) };
+}
+
+/** Commander knows best which name was meant, but it has to be told all names first. */
+function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageError {
+  const program = newProgram("zksh");
+  for (const entry of commands) program.command(entry.name);
+  try {
+    program.parse(["--", name], { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError && error.code === "commander.unknownCommand") {
+      return usageError(error, "zksh help lists all commands");
+    }
+  }
+  return new UsageError(`unknown command '${name}'`, { reason: "unknown-command" });
+}
+
+/** Commander's `error: what\n(Did you mean this?)` as our message and hint. */
+function usageError(error: CommanderError, otherHint: string): UsageError {
+  const [what = "", suggestion] = error.message.split("\n");
+  const hint = suggestion?.replace(/^\(Did you mean (one of )?(.*)\)$/, "did you mean $1$2");
+  const message = error.code === "commander.excessArguments" ? "too many arguments" : what.replace(/^error: /, "");
+  return new UsageError(message, { reason: reasonOf(error), hint: hint ?? otherHint, cause: error });
+}
+
+/** `commander.unknownOption` → `unknown-option`. */
+function reasonOf({ code }: CommanderError): string {
+  return code.replace(/^commander\./, "").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}

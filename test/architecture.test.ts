@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findCommand } from "../src/commands/command.ts";
+import { commands } from "../src/commands/index.ts";
+import { longName } from "../src/commands/usage.ts";
+import { globalOptions } from "../src/global-options.ts";
+
+const root = join(import.meta.dirname, "..");
+const src = join(root, "src");
+const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
+  .map((name) => ({ name, source: readFileSync(join(src, name), "utf8") }));
+
+/** What each layer may import besides itself. Everybody may import what is in `COMMON`. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  main: ["config", "shell", "commands", "render", "io", "session", "session/zookeeper"],
+  index: ["session", "session/zookeeper"],
+  config: ["session", "render"],
+  shell: ["config", "commands", "render", "io", "session"],
+  commands: ["recipes", "session"],
+  recipes: ["session"],
+  render: ["session"],
+  io: [],
+  session: [],
+  "session/zookeeper": ["session", "wire"],
+  wire: ["session"],
+};
+const COMMON = ["errors", "result", "duration"];
+/** Files at the top that are part of a layer. */
+const PART_OF: Readonly<Record<string, string>> = { "client-properties": "config", "global-options": "config" };
+
+const PACKAGES: Readonly<Record<string, (file: string) => boolean>> = {
+  commander: (file) => file === "shell/parser.ts",
+  chalk: (file) => file.startsWith("render/"),
+  inquirer: (file) => file.startsWith("io/"),
+  ora: (file) => file.startsWith("io/"),
+  "node-zookeeper-client": (file) => file.startsWith("session/zookeeper/"),
+};
+
+function layerOf(file: string): string {
+  const folder = dirname(file);
+  if (folder !== ".") return folder;
+  const name = file.replace(/\.ts$/, "");
+  return PART_OF[name] ?? name;
+}
+
+function importsOf(source: string): string[] {
+  return [...source.matchAll(/(?:\bfrom|\bimport\(|^import)\s*"([^"]+)"/gm)].map(([, path = ""]) => path);
+}
+
+describe("imports", () => {
+  test("are found at all", () => {
+    expect(importsOf('import { a } from "./a.ts";\nimport "b";\nawait import("c");\nexport * from "d";')).toEqual([
+      "./a.ts",
+      "b",
+      "c",
+      "d",
+    ]);
+    expect(files.length).toBeGreaterThan(40);
+  });
+
+  test.each(files)("of $name point downward", ({ name, source }) => {
+    const own = layerOf(name);
+    const allowed = COMMON.includes(own) ? COMMON.concat("session") : [own, ...COMMON, ...(LAYERS[own] ?? [])];
+    const targets = importsOf(source)
+      .filter((path) => path.startsWith("."))
+      .map((path) => layerOf(relative(src, join(src, dirname(name), path))));
+    expect(targets.filter((target) => !allowed.includes(target))).toEqual([]);
+  });
+
+  test.each(files)("of $name leave packages to their one importer", ({ name, source }) => {
+    const packages = importsOf(source)
+      .filter((path) => !path.startsWith(".") && !path.startsWith("node:"))
+      .map((path) => path.split("/")[0] ?? path);
+    expect(packages.filter((used) => !PACKAGES[used]?.(name))).toEqual([]);
+  });
+});
+
+describe("source", () => {
+  test.each(files)("$name keeps no state of its own", ({ source }) => {
+    expect(source.match(/^(export )?(let|var) .*/gm) ?? []).toEqual([]);
+  });
+
+  test.each(files)("$name leaves the process to main and io", ({ name, source }) => {
+    const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
+    if (name !== "io/process-io.ts") expect(code.match(/process\.(std\w+|env)\b/g) ?? []).toEqual([]);
+    if (name !== "main.ts") expect(code.match(/process\.(exit\w*|argv|on|once)\b/g) ?? []).toEqual([]);
+  });
+
+  test.each(files.filter(({ name }) => name.startsWith("commands/")))("$name has at most 150 lines", ({ name, source }) => {
+    const limit = commands.some((entry) => `commands/${entry.name}.ts` === name) ? 100 : 150;
+    expect(source.split("\n").length - 1).toBeLessThanOrEqual(limit);
+  });
+});
+
+describe("commands", () => {
+  test("have names and aliases of their own", () => {
+    const names = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    expect(names).toEqual([...new Set(names)]);
+    expect(names.map((name) => findCommand(commands, name)?.name)).not.toContain(undefined);
+  });
+
+  test.each(commands)("$name has a summary, examples and a test", async ({ name, summary, load }) => {
+    const { examples } = await load();
+    expect(summary).toMatch(/^[a-z].*[^.]$/);
+    expect(examples.length).toBeGreaterThan(0);
+    expect(examples.filter((example) => example.split(" ")[0] !== name)).toEqual([]);
+    expect(existsSync(join(root, `test/commands/${name}.test.ts`))).toBe(true);
+  });
+
+  test.each(commands)("$name leaves global options alone", async ({ load }) => {
+    const own = Object.keys((await load()).options).map(longName);
+    const globals = globalOptions.map(({ name }) => `--${name}`);
+    expect(own.filter((option) => globals.includes(option as (typeof globals)[number]))).toEqual([]);
+  });
+});

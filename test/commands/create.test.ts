@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { PermissionError } from "../../src/errors.ts";
+import { expected, outcome, type Row, run } from "./run.ts";
+import { refusal } from "./stub-session.ts";
+
+const NOTE = "note: an ephemeral ends with its session, and this session ends now\n";
+
+const rows: Row[] = [
+  { name: "writes the path to a pipe", argv: ["create", "/a"], stdout: "/a\n" },
+  { name: "confirms on a terminal", argv: ["create", "/a", "x"], tty: true, stdout: "Created /a\n" },
+  { name: "JSON has the path", argv: ["--json", "create", "/a"], stdout: '{"path":"/a"}\n' },
+  { name: "zkCli confirms on stderr", argv: ["-o", "zkcli", "create", "/a"], stderr: "Created /a\n" },
+  { name: "-s gives the real path", argv: ["create", "-s", "/a-"], stdout: "/a-0000000000\n" },
+  { name: "-s may end with a slash", argv: ["create", "-s", "/a/"], given: { "/a": "" }, stdout: "/a/0000000000\n" },
+  { name: "-e says that it will not last", argv: ["create", "-e", "/a"], stdout: "/a\n", stderr: NOTE },
+  { name: "flags can be bundled", argv: ["create", "-es", "/a"], stdout: "/a0000000000\n", stderr: NOTE },
+  { name: "-q leaves the note out", argv: ["-q", "create", "-e", "/a"], stdout: "/a\n" },
+  { name: "-p makes parents", argv: ["create", "-p", "/a/b/c"], stdout: "/a/b/c\n" },
+  {
+    name: "a missing parent leads to -p",
+    argv: ["create", "/a/b"],
+    stderr: "error: no such znode: /a/b (NoNode)\n  create -p makes the missing parents too\n",
+    exit: 3,
+  },
+  {
+    name: "a znode that exists is a conflict",
+    argv: ["create", "/a"],
+    given: { "/a": "" },
+    stderr: "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
+    exit: 5,
+  },
+  {
+    name: "-p does not hide that the znode exists",
+    argv: ["create", "-p", "/a"],
+    given: { "/a": "" },
+    stderr: "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
+    exit: 5,
+  },
+  {
+    name: "-p reports the parent that could not be made",
+    argv: ["create", "-p", "/a/b/c"],
+    failures: { "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", { code: -102, path: "/a" }) },
+    stderr: "error: not permitted: /a (NoAuth)\n  --auth digest:USER:PASSWORD proves who you are\n",
+    exit: 4,
+  },
+  {
+    name: "a path must not end with a slash",
+    argv: ["create", "/a/"],
+    stderr: "error: Path must not end with / character\n",
+    exit: 2,
+  },
+  {
+    name: "-c excludes -e and -s",
+    argv: ["create", "-ce", "/a"],
+    stderr: "error: -c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.\n",
+    exit: 2,
+  },
+  {
+    name: "-t excludes -e",
+    argv: ["create", "-e", "-t", "5", "/a"],
+    stderr: "error: TTLs cannot be used with Ephemeral znodes\n",
+    exit: 2,
+  },
+  {
+    name: "-t excludes -c",
+    argv: ["create", "-c", "-t", "5", "/a"],
+    stderr: "error: TTLs cannot be used with Container znodes\n",
+    exit: 2,
+  },
+  {
+    name: "a TTL has bounds",
+    argv: ["create", "-t", "0", "/a"],
+    stderr: "error: ttl must be positive and cannot be larger than: 1099511627775\n",
+    exit: 2,
+  },
+  {
+    name: "an ACL entry that zkCli would skip is an error",
+    argv: ["create", "/a", "x", "bogus"],
+    stderr: "error: bogus does not have the form scheme:id:perm\n  for example world:anyone:r or digest:USER:HASH:cdrwa\n",
+    exit: 2,
+  },
+  {
+    name: "a server without TTLs is explained",
+    argv: ["create", "-t", "5s", "/a"],
+    failures: { "/a": refusal("unimplemented", -6, "/a") },
+    stderr:
+      "error: unimplemented: /a\n" +
+      "  TTL znodes need a server with zookeeper.extendedTypesEnabled=true; containers need 3.5 or newer\n",
+    exit: 1,
+  },
+];
+
+const modes = [
+  { flags: [], mode: "persistent" },
+  { flags: ["-s"], mode: "persistentSequential" },
+  { flags: ["-e"], mode: "ephemeral" },
+  { flags: ["-se"], mode: "ephemeralSequential" },
+  { flags: ["-c"], mode: "container" },
+  { flags: ["-t", "10s"], mode: "persistentWithTtl", ttlMs: 10_000 },
+  { flags: ["-s", "-t=500"], mode: "persistentSequentialWithTtl", ttlMs: 500 },
+];
+
+const contents: { name: string; words: string[]; stdin?: string; files?: Record<string, string>; data: string | null }[] = [
+  { name: "none is null", words: [], data: null },
+  { name: "text", words: ["x y"], data: "x y" },
+  { name: "empty text", words: [""], data: "" },
+  { name: "stdin", words: ["-"], stdin: "from\nstdin", data: "from\nstdin" },
+  { name: "a file", words: ["@f"], files: { f: "from a file" }, data: "from a file" },
+  { name: "text that starts with @", words: ["@@f"], data: "@f" },
+  { name: "text that starts with a dash", words: ["--", "-x"], data: "-x" },
+  { name: "a negative number", words: ["-5"], data: "-5" },
+];
+
+describe("create", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test.each(modes)("$flags makes a $mode znode", async ({ flags, mode, ttlMs }) => {
+    const { session } = await run(["create", ...flags, "/a"]);
+    const { signal: _, ...options } = session.creates[0] ?? {};
+    expect(options).toEqual({ mode, ...(ttlMs && { ttlMs }) });
+  });
+
+  test.each(contents)("data: $name", async ({ words, data, ...io }) => {
+    const { session, exit } = await run(["create", "/a", ...words], io);
+    expect({ exit, data: session.dataOf("/a") }).toEqual({ exit: 0, data });
+  });
+
+  test("passes the ACL on, to parents too", async () => {
+    const { session } = await run(["create", "-p", "/a/b", "x", "digest:u:h:rw"]);
+    expect(session.creates.map(({ acl }) => acl)).toEqual(Array(3).fill([{ scheme: "digest", id: "u:h", perms: 3 }]));
+  });
+
+  test("says goodbye in the same flight as its request", async () => {
+    const { session } = await run(["create", "/a"]);
+    expect(session.asked.slice(0, 2)).toEqual(["create /a", "close"]);
+  });
+
+  test("-p tries the znode alone, then everything in one flight, and only then says goodbye", async () => {
+    const { session } = await run(["create", "-p", "/a/b/c"]);
+    expect(session.asked).toEqual(["create /a/b/c", "create /a", "create /a/b", "create /a/b/c", "close"]);
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, test } from "vitest";
+import { PermissionError } from "../../src/errors.ts";
+import { expected, outcome, type Row, run } from "./run.ts";
+
+process.env.TZ = "UTC";
+
+const stat = (time: string, length: number) => `\
+cZxid = 0x2
+ctime = ${time}
+mZxid = 0x2
+mtime = ${time}
+pZxid = 0x2
+cversion = 0
+dataVersion = 0
+aclVersion = 0
+ephemeralOwner = 0x0
+dataLength = ${length}
+numChildren = 0
+`;
+const ISO = "2026-11-16T04:42:11.000Z";
+const JAVA = "Mon Nov 16 04:42:11 UTC 2026";
+const BINARY = Buffer.from([0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x00, 0x01, 0xff]);
+
+const rows: Row[] = [
+  { name: "writes the exact bytes to a pipe", argv: ["get", "/a"], given: { "/a": "x\r\n y" }, stdout: "x\r\n y" },
+  { name: "adds a line end on a terminal", argv: ["get", "/a"], given: { "/a": "x" }, tty: true, stdout: "x\n" },
+  { name: "adds no second line end", argv: ["get", "/a"], given: { "/a": "x\n" }, tty: true, stdout: "x\n" },
+  { name: "writes nothing for no data", argv: ["get", "/a"], given: { "/a": null }, tty: true, stdout: "" },
+  {
+    name: "indents JSON on a terminal",
+    argv: ["get", "/a"],
+    given: { "/a": '{"n":12345678901234567890,"l":[]}' },
+    tty: true,
+    stdout: '{\n  "n": 12345678901234567890,\n  "l": []\n}\n',
+  },
+  {
+    name: "shows binary data as a hex dump on a terminal",
+    argv: ["get", "/a"],
+    given: { "/a": BINARY },
+    tty: true,
+    stdout: "00000000  68 65 6c 6c 6f 00 01 ff                           |hello...|\n",
+  },
+  {
+    name: "never sends control characters to a terminal",
+    argv: ["get", "/a"],
+    given: { "/a": "\u001b[2Jgone\u009b1m\u202e" },
+    tty: true,
+    stdout: "\\x1b[2Jgone\\x9b1m\\u202e\n",
+  },
+  { name: "-s adds the stat", argv: ["get", "-s", "/a"], given: { "/a": "x" }, stdout: `x\n${stat(ISO, 1)}` },
+  { name: "takes options after the path", argv: ["get", "/a", "-s"], given: { "/a": "x" }, stdout: `x\n${stat(ISO, 1)}` },
+  { name: "-b writes base64", argv: ["get", "-b", "/a"], given: { "/a": BINARY }, stdout: "aGVsbG8AAf8=\n" },
+  {
+    name: "-x wins over -b",
+    argv: ["get", "-bx", "/a"],
+    given: { "/a": "hi" },
+    stdout: "00000000  68 69                                             |hi|\n",
+  },
+  { name: "takes a path relative to the root", argv: ["get", "a/./b"], given: { "/a": "", "/a/b": "x" }, stdout: "x" },
+  {
+    name: "JSON has text and stat",
+    argv: ["get", "/a", "--json"],
+    given: { "/a": "é" },
+    stdout:
+      '{"path":"/a","data":"é","encoding":"utf8","stat":{"czxid":"0x2","mzxid":"0x2","pzxid":"0x2",' +
+      '"ctime":"2026-11-16T04:42:11.000Z","ctimeMs":1794804131000,"mtime":"2026-11-16T04:42:11.000Z",' +
+      '"mtimeMs":1794804131000,"version":0,"cversion":0,"aversion":0,"ephemeralOwner":"0x0","dataLength":2,"numChildren":0}}\n',
+  },
+  {
+    name: "reports a missing znode with exit code 3",
+    argv: ["get", "/a"],
+    stderr: "error: no such znode: /a (NoNode)\n",
+    exit: 3,
+  },
+  {
+    name: "reports a missing znode as JSON",
+    argv: ["--json", "get", "/a"],
+    stderr: '{"error":{"reason":"no-node","message":"no such znode: /a (NoNode)","exitCode":3,"code":-101,"path":"/a"}}\n',
+    exit: 3,
+  },
+  {
+    name: "says how to prove who you are",
+    argv: ["get", "/a"],
+    failures: { "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", { code: -102, path: "/a" }) },
+    stderr: "error: not permitted: /a (NoAuth)\n  --auth digest:USER:PASSWORD proves who you are\n",
+    exit: 4,
+  },
+  {
+    name: "refuses to watch, because nobody would see the event",
+    argv: ["get", "-w", "/a"],
+    given: { "/a": "x" },
+    stderr: "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+    exit: 2,
+  },
+  {
+    name: "refuses a bad path in zkCli's words",
+    argv: ["get", "/a//b"],
+    stderr: 'error: Invalid path string "/a//b" caused by empty node name specified @3\n',
+    exit: 2,
+  },
+];
+
+const zkcli: Row[] = [
+  { name: "data and line end", argv: ["-o", "zkcli", "get", "/a"], given: { "/a": "x" }, stdout: "x\n" },
+  { name: "the word null for no data", argv: ["-o", "zkcli", "get", "/a"], given: { "/a": null }, stdout: "null\n" },
+  { name: "null in base64 too", argv: ["-o", "zkcli", "get", "-b", "/a"], given: { "/a": null }, stdout: "bnVsbA==\n" },
+  { name: "an empty line for no bytes", argv: ["-o", "zkcli", "get", "-x", "/a"], given: { "/a": "" }, stdout: "\n" },
+  {
+    name: "the stat with Java's times",
+    argv: ["-o", "zkcli", "get", "-s", "/a"],
+    given: { "/a": "x" },
+    stdout: `x\n${stat(JAVA, 1)}`,
+  },
+  {
+    name: "the framed hex dump",
+    argv: ["-o", "zkcli", "get", "-x", "/a"],
+    given: { "/a": BINARY },
+    stdout: `\
+         +-------------------------------------------------+
+         |  0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f |
++--------+-------------------------------------------------+----------------+
+|00000000| 68 65 6c 6c 6f 00 01 ff                         |hello...        |
++--------+-------------------------------------------------+----------------+
+`,
+  },
+  {
+    name: "a missing znode in zkCli's words",
+    argv: ["-o", "zkcli", "get", "/a"],
+    stderr: "Node does not exist: /a\n",
+    exit: 3,
+  },
+  { name: "too few words: the usage line", argv: ["-o", "zkcli", "get"], stderr: "get [-s] [-w] [-b] [-x] path\n", exit: 2 },
+];
+
+describe("get", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test.each(zkcli)("writes as zkCli: $name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("keeps bytes that are no text", async () => {
+    const { bytes } = await run(["get", "/a"], { given: { "/a": BINARY } });
+    expect(bytes).toEqual(BINARY);
+  });
+
+  test("says goodbye in the same flight as its request", async () => {
+    const { session } = await run(["get", "/a"], { given: { "/a": "x" } });
+    expect(session.asked.slice(0, 2)).toEqual(["getData /a", "close"]);
+  });
+});

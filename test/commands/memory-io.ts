@@ -1,0 +1,49 @@
+import { Readable, Writable } from "node:stream";
+import type { ColorLevel, Io, Output } from "../../src/io/io.ts";
+
+export interface MemoryIoOptions {
+  /** Both outputs are terminals; not so by default. */
+  readonly tty?: boolean;
+  readonly columns?: number;
+  readonly colorLevel?: ColorLevel;
+  readonly stdin?: string | Buffer | Readable;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Files by name; there are no others. */
+  readonly files?: Readonly<Record<string, string | Buffer>>;
+  /** stdout fails with this when it is written to. */
+  readonly stdoutError?: Error;
+}
+
+export interface MemoryIo extends Io {
+  readonly written: { readonly stdout: Buffer; readonly stderr: string };
+}
+
+/** An Io that keeps what is written to it. */
+export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
+  const { tty = false, columns = 80, colorLevel = 0, stdin = "", env = {}, files = {}, stdoutError } = options;
+  const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const output = (name: "stdout" | "stderr", error?: Error): Output => {
+    const stream = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        if (!error) chunks[name].push(chunk);
+        done(error);
+      },
+    });
+    stream.on("error", () => {});
+    return { stream, isTTY: tty, columns, colorLevel };
+  };
+  return {
+    stdin: { stream: stdin instanceof Readable ? stdin : Readable.from([Buffer.from(stdin)]), isTTY: tty },
+    stdout: output("stdout", stdoutError),
+    stderr: output("stderr"),
+    env,
+    async readFile(path) {
+      const contents = files[path];
+      if (contents === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
+      return Buffer.from(contents);
+    },
+    get written() {
+      return { stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { expected, outcome, type Row, run } from "./run.ts";
+
+const given = { "/a": "old" };
+const BAD_VERSION = "error: the version does not match: /a (BadVersion)\n  stat shows the version it has now\n";
+
+const rows: Row[] = [
+  { name: "is silent in a pipe", argv: ["set", "/a", "x"], given },
+  { name: "confirms on a terminal", argv: ["set", "/a", "x"], given, tty: true, stdout: "Changed /a (version 1)\n" },
+  { name: "-q does not confirm", argv: ["-q", "set", "/a", "x"], given, tty: true },
+  { name: "is silent as zkCli", argv: ["-o", "zkcli", "set", "/a", "x"], given },
+  { name: "honours -v", argv: ["set", "-v", "7", "/a", "x"], given, stderr: BAD_VERSION, exit: 5 },
+  { name: "honours -v after the data", argv: ["set", "/a", "x", "-v7"], given, stderr: BAD_VERSION, exit: 5 },
+  { name: "honours -v=7", argv: ["set", "-v=7", "/a", "x"], given, stderr: BAD_VERSION, exit: 5 },
+  { name: "honours a version as the last word", argv: ["set", "/a", "x", "7"], given, stderr: BAD_VERSION, exit: 5 },
+  {
+    name: "tells zkCli's users of a wrong version in zkCli's words",
+    argv: ["-o", "zkcli", "set", "/a", "x", "7"],
+    given,
+    stderr: "version No is not valid : /a\n",
+    exit: 5,
+  },
+  {
+    name: "refuses two versions",
+    argv: ["set", "-v", "1", "/a", "x", "2"],
+    given,
+    stderr: "error: two versions given: 1 and 2\n",
+    exit: 2,
+  },
+  {
+    name: "refuses a version that is no number",
+    argv: ["set", "-v", "x", "/a", "x"],
+    stderr: "error: bad version 'x'\n  a version is a whole number, as dataVersion in stat\n",
+    exit: 2,
+  },
+  {
+    name: "refuses what is not base64",
+    argv: ["set", "-b", "/a", "a?"],
+    given,
+    stderr: "error: the data is not base64\n",
+    exit: 2,
+  },
+  {
+    name: "refuses to write in read-only mode",
+    argv: ["-r", "set", "/a", "x"],
+    given,
+    stderr: "error: set would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+    exit: 9,
+  },
+  {
+    name: "explains a file that cannot be read",
+    argv: ["set", "/a", "@nope"],
+    given,
+    stderr:
+      "error: cannot read the data: ENOENT: no such file or directory, open 'nope'\n" +
+      "  to store the text @nope write @@nope\n",
+    exit: 2,
+  },
+  {
+    name: "leads to create where the znode is missing",
+    argv: ["set", "/b", "x"],
+    stderr: "error: no such znode: /b (NoNode)\n  create makes a znode\n",
+    exit: 3,
+  },
+];
+
+const contents = [
+  { name: "text", words: ["x"], data: "x" },
+  { name: "no bytes", words: [""], data: "" },
+  { name: "any version", words: ["x", "-v", "-1"], data: "x" },
+  { name: "the right version", words: ["x", "0"], data: "x" },
+  { name: "base64", words: ["-b", "aGkh"], data: "hi!" },
+  { name: "base64 from stdin, in lines", words: ["-b", "-"], stdin: "aG\nkh\n", data: "hi!" },
+];
+
+describe("set", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test.each(contents)("stores $name", async ({ words, data, stdin = "" }) => {
+    const { session, exit } = await run(["set", "/a", ...words], { given, stdin });
+    expect({ exit, data: session.dataOf("/a") }).toEqual({ exit: 0, data });
+  });
+
+  test("-s writes the new stat", async () => {
+    const { stdout } = await run(["set", "-s", "/a", "xy"], { given });
+    expect(stdout).toMatch(/^cZxid = 0x2\n.*\nmZxid = 0x3\n(.*\n){3}dataVersion = 1\n(.*\n){2}dataLength = 2\n.*\n$/);
+  });
+
+  test("JSON has the new stat", async () => {
+    const { stdout } = await run(["--json", "set", "/a", "xy"], { given });
+    expect(JSON.parse(stdout)).toMatchObject({ path: "/a", stat: { version: 1, dataLength: 2 } });
+  });
+
+  test("reads stdin before its request, and says goodbye in the same flight", async () => {
+    const { session } = await run(["set", "/a", "-"], { given, stdin: "x" });
+    expect(session.asked.slice(0, 2)).toEqual(["setData /a", "close"]);
+  });
+});

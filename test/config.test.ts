@@ -1,0 +1,195 @@
+import { describe, expect, test } from "vitest";
+import { readConfig, sessionOptions } from "../src/config.ts";
+import type { GlobalFlags } from "../src/global-options.ts";
+
+const read = (flags: GlobalFlags = {}, env: Record<string, string> = {}, programName = "zksh") =>
+  readConfig(flags, { env, programName });
+
+const DEFAULTS = {
+  session: {
+    servers: [{ host: "localhost", port: 2181 }],
+    chroot: "",
+    timeoutMs: 30_000,
+    connectTimeoutMs: 10_000,
+    refusedTimeoutMs: 1_000,
+    readOnly: false,
+    auth: [],
+  },
+  files: {},
+  tls: undefined,
+  output: "text",
+  color: "auto",
+  isEmbedded: false,
+  script: undefined,
+  scriptFile: undefined,
+  isQuiet: false,
+  isDebug: false,
+};
+
+const sessions: { name: string; flags?: GlobalFlags; env?: Record<string, string>; session: object }[] = [
+  { name: "a flag", flags: { timeout: ["5s"] }, session: { timeoutMs: 5000 } },
+  { name: "a variable", env: { ZKSH_TIMEOUT: "5000" }, session: { timeoutMs: 5000 } },
+  { name: "flag over variable", flags: { timeout: ["1s"] }, env: { ZKSH_TIMEOUT: "9s" }, session: { timeoutMs: 1000 } },
+  { name: "the last of two flags", flags: { timeout: ["1s", "2s"] }, session: { timeoutMs: 2000 } },
+  { name: "an empty variable is none", env: { ZKSH_TIMEOUT: "" }, session: {} },
+  {
+    name: "servers and chroot",
+    env: { ZKSH_SERVER: "a:1,[::1]:2/app" },
+    session: { servers: [{ host: "a", port: 1 }, { host: "::1", port: 2 }], chroot: "/app" },
+  },
+  {
+    name: "a connect timeout also bounds waiting for a server to come up",
+    flags: { "connect-timeout": ["1m"] },
+    session: { connectTimeoutMs: 60_000, refusedTimeoutMs: 60_000 },
+  },
+  {
+    name: "-waitforconnection waits for the session timeout",
+    flags: { waitforconnection: ["true"], timeout: ["7000"] },
+    session: { timeoutMs: 7000, connectTimeoutMs: 7000, refusedTimeoutMs: 7000 },
+  },
+  { name: "read-only from the environment", env: { ZKSH_READ_ONLY: "yes" }, session: { readOnly: true } },
+  {
+    name: "read-only can be turned off again",
+    flags: { "read-only": ["false"] },
+    env: { ZKSH_READ_ONLY: "1" },
+    session: { readOnly: false },
+  },
+  {
+    name: "several identities",
+    flags: { auth: ["digest:u:p:q", "ip:"] },
+    session: {
+      auth: [
+        { scheme: "digest", credential: Buffer.from("u:p:q") },
+        { scheme: "ip", credential: Buffer.from("") },
+      ],
+    },
+  },
+];
+
+const outputs: { flags?: GlobalFlags; env?: Record<string, string>; name?: string; output: string }[] = [
+  { output: "text" },
+  { flags: { output: ["json"] }, output: "json" },
+  { flags: { json: ["true"] }, output: "json" },
+  { flags: { json: ["true"], output: ["zkcli"] }, output: "zkcli" },
+  { env: { ZKSH_OUTPUT: "json" }, output: "json" },
+  { name: "zkCli.sh", output: "zkcli" },
+  { name: "zkcli", output: "zkcli" },
+  { name: "zkCli.sh", env: { ZKSH_OUTPUT: "json" }, output: "zkcli" },
+  { name: "zkCli.sh", flags: { output: ["text"] }, output: "text" },
+];
+
+const errors: { flags?: GlobalFlags; env?: Record<string, string>; message: string; hint?: string }[] = [
+  { flags: { timeout: ["x"] }, message: "bad duration 'x' for --timeout", hint: "use for example 1500ms, 10s, 5m or 1h" },
+  { env: { ZKSH_TIMEOUT: "x" }, message: "bad duration 'x' for ZKSH_TIMEOUT", hint: "use for example 1500ms, 10s, 5m or 1h" },
+  { flags: { timeout: ["0"] }, message: "bad duration '0' for --timeout", hint: "more than 0, less than 25 days" },
+  { flags: { timeout: ["600h"] }, message: "bad duration '600h' for --timeout", hint: "more than 0, less than 25 days" },
+  { flags: { output: ["xml"] }, message: "bad value 'xml' for --output", hint: "use text, json, zkcli" },
+  { flags: { color: ["red"] }, message: "bad value 'red' for --color", hint: "use auto, always, never" },
+  { env: { ZKSH_READ_ONLY: "maybe" }, message: "bad value 'maybe' for ZKSH_READ_ONLY", hint: "use 1 or 0" },
+  { flags: { waitforconnection: ["x"] }, message: "bad value 'x' for -waitforconnection", hint: "use 1 or 0" },
+  { flags: { server: ["h:x"] }, message: "bad port 'x' in server list: 'h:x'" },
+  {
+    flags: { auth: ["secret"] },
+    message: "no scheme in --auth",
+    hint: "use SCHEME:CREDENTIAL, as in digest:USER:PASSWORD",
+  },
+  { flags: { "tls-cert": ["c"] }, message: "--tls-cert and --tls-key are needed together" },
+  { flags: { "tls-key": ["k"] }, message: "--tls-cert and --tls-key are needed together" },
+];
+
+const tls: { name: string; flags?: GlobalFlags; env?: Record<string, string>; tls: object | undefined }[] = [
+  { name: "off", tls: undefined },
+  { name: "on", flags: { tls: ["true"] }, tls: {} },
+  { name: "implied by a CA", env: { ZKSH_TLS_CA: "ca" }, tls: { ca: Buffer.from("CA") } },
+  { name: "implied, but turned off", env: { ZKSH_TLS_CA: "ca" }, flags: { tls: ["0"] }, tls: undefined },
+  {
+    name: "everything",
+    flags: {
+      "tls-ca": ["ca"],
+      "tls-cert": ["cert"],
+      "tls-key": ["key"],
+      "tls-servername": ["n"],
+      "tls-insecure": ["true"],
+    },
+    tls: {
+      ca: Buffer.from("CA"),
+      cert: Buffer.from("CERT"),
+      key: Buffer.from("KEY"),
+      servername: "n",
+      insecure: true,
+    },
+  },
+  {
+    name: "from zkCli's properties",
+    flags: { "client-configuration": ["properties"] },
+    tls: { ca: Buffer.from("CA") },
+  },
+  {
+    name: "our own options over zkCli's properties",
+    flags: { "client-configuration": ["properties"], "tls-servername": ["n"] },
+    tls: { ca: Buffer.from("CA"), servername: "n" },
+  },
+];
+
+const files: Record<string, string> = {
+  ca: "CA",
+  "ca.pem": "CA",
+  cert: "CERT",
+  key: "KEY",
+  auth: "# who we are\ndigest:u:p\r\n\nip:\n",
+  "bad-auth": "digest:u:p\nsecret\n",
+  properties: "zookeeper.client.secure=true\nzookeeper.ssl.trustStore.location=ca.pem\n",
+};
+const readFile = async (path: string) => {
+  const text = files[path];
+  if (text === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
+  return Buffer.from(text);
+};
+
+describe("readConfig", () => {
+  test("has a default for everything", () => {
+    expect(read()).toEqual(DEFAULTS);
+  });
+
+  test.each(sessions)("session: $name", ({ flags, env, session }) => {
+    expect(read(flags, env).session).toEqual({ ...DEFAULTS.session, ...session });
+  });
+
+  test.each(outputs)("output: $name $flags $env gives $output", ({ flags, env, name, output }) => {
+    expect(read(flags, env, name).output).toBe(output);
+  });
+
+  test.each(errors)("$message", ({ flags, env, message, hint }) => {
+    expect(() => read(flags, env)).toThrow(expect.objectContaining({ message, hint, exitCode: 2 }));
+  });
+});
+
+describe("sessionOptions", () => {
+  test.each(tls)("TLS $name", async ({ flags, env, tls: wanted }) => {
+    const options = await sessionOptions(read(flags, env), readFile);
+    expect(options.tls).toEqual(wanted);
+  });
+
+  test("identities of the file come before those of the line", async () => {
+    const { auth } = await sessionOptions(read({ auth: ["x:y"] }, { ZKSH_AUTH_FILE: "auth" }), readFile);
+    expect(auth).toEqual([
+      { scheme: "digest", credential: Buffer.from("u:p") },
+      { scheme: "ip", credential: Buffer.from("") },
+      { scheme: "x", credential: Buffer.from("y") },
+    ]);
+  });
+
+  test.each([
+    {
+      flags: { "auth-file": ["nope"] },
+      message: "cannot read the file of --auth-file: ENOENT: no such file or directory, open 'nope'",
+    },
+    { flags: { "auth-file": ["bad-auth"] }, message: "no scheme in line 2 of --auth-file" },
+    {
+      flags: { "tls-ca": ["nope"] },
+      message: "cannot read the file of --tls-ca: ENOENT: no such file or directory, open 'nope'",
+    },
+  ])("$message", async ({ flags, message }) => {
+    await expect(sessionOptions(read(flags), readFile)).rejects.toThrow(expect.objectContaining({ message, exitCode: 2 }));
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { parseDuration } from "../src/duration.ts";
+
+test.each([
+  { text: "1500", ms: 1500 },
+  { text: "1500ms", ms: 1500 },
+  { text: "10s", ms: 10_000 },
+  { text: "1.5s", ms: 1500 },
+  { text: "5m", ms: 300_000 },
+  { text: "1h", ms: 3_600_000 },
+  { text: "0", ms: 0 },
+])("$text", ({ text, ms }) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+test.each(["", "s", "5 s", "-5", "5d", "1e3", "5S"])("refuses '%s'", (text) => {
+  expect(() => parseDuration(text)).toThrow(
+    expect.objectContaining({ message: `bad duration '${text}'`, hint: "use for example 1500ms, 10s, 5m or 1h" }),
+  );
+});

@@ -1,0 +1,154 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { ConnectionError } from "../src/errors.ts";
+import { expected, outcome, type Row, run } from "./commands/run.ts";
+
+const given = { "/a": "x" };
+const NOT_YET = "  give one command, as in zksh get /path; zksh help lists them all\n";
+
+const rows: Row[] = [
+  {
+    name: "the shell is not there yet",
+    argv: [],
+    stderr: `error: the interactive shell is not available in this version\n${NOT_YET}`,
+    exit: 2,
+  },
+  { name: "nor is -c", argv: ["-c", "ls /"], stderr: `error: -c is not available in this version\n${NOT_YET}`, exit: 2 },
+  { name: "nor is -f", argv: ["-f", "-"], stderr: `error: -f is not available in this version\n${NOT_YET}`, exit: 2 },
+  {
+    name: "nor is --embedded",
+    argv: ["--embedded", "ls", "/"],
+    stderr: `error: --embedded is not available in this version\n${NOT_YET}`,
+    exit: 2,
+  },
+  {
+    name: "a misspelt command",
+    argv: ["gte", "/a"],
+    stderr: "error: unknown command 'gte'\n  did you mean get?\n",
+    exit: 2,
+  },
+  {
+    name: "a misspelt command as zkCli",
+    argv: ["-o", "zkcli", "foo"],
+    stderr: "Command not found: Command not found foo\n",
+    exit: 2,
+  },
+  {
+    name: "an unknown global option as JSON",
+    argv: ["--servr", "h", "--json", "get", "/a"],
+    stderr:
+      '{"error":{"reason":"unknown-option","message":"unknown option \'--servr\'","exitCode":2,"hint":"did you mean --server?"}}\n',
+    exit: 2,
+  },
+  {
+    name: "a bad format is reported as text",
+    argv: ["-o", "xml", "get", "/a"],
+    stderr: "error: bad value 'xml' for --output\n  use text, json, zkcli\n",
+    exit: 2,
+  },
+  {
+    name: "no server",
+    argv: ["get", "/a"],
+    failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper: h:1 (connection refused)") },
+    stderr: "error: cannot connect to ZooKeeper: h:1 (connection refused)\n  -s HOSTS names the servers to use\n",
+    exit: 6,
+  },
+  {
+    name: "no server, as zkCli",
+    argv: ["-o", "zkcli", "get", "/a"],
+    failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper", { path: "/a" }) },
+    stderr: "KeeperErrorCode = ConnectionLoss for /a\n",
+    exit: 6,
+  },
+  {
+    name: "a bug",
+    argv: ["get", "/a"],
+    failures: { "/a": new TypeError("x is undefined") },
+    stderr: "error: internal error: x is undefined\n  this is a bug in zksh; --debug shows where\n",
+    exit: 70,
+  },
+  {
+    name: "control characters in messages are shown, not sent",
+    argv: ["\u001b[2J"],
+    stderr: "error: unknown command '\\x1b[2J'\n  zksh help lists all commands\n",
+    exit: 2,
+  },
+  {
+    name: "only the word error is red",
+    argv: ["get", "/b"],
+    colorLevel: 1,
+    stderr: "\u001b[31m\u001b[1merror:\u001b[22m\u001b[39m no such znode: /b (NoNode)\n",
+    exit: 3,
+  },
+  { name: "--color never", argv: ["get", "/b", "--color=never"], colorLevel: 1, stderr: "error: no such znode: /b (NoNode)\n", exit: 3 },
+  {
+    name: "--color always",
+    argv: ["--color", "always", "get", "/b"],
+    stderr: "\u001b[31m\u001b[1merror:\u001b[22m\u001b[39m no such znode: /b (NoNode)\n",
+    exit: 3,
+  },
+  { name: "started as zkCli.sh", argv: ["get", "/a"], given, programName: "zkCli.sh", stdout: "x\n" },
+  { name: "zkCli's options", argv: ["-server", "h:1", "-timeout", "5000", "-r", "get", "/a"], given, stdout: "x" },
+  { name: "SIGINT", argv: ["get", "/a"], given, signal: "SIGINT", stderr: "error: interrupted\n", exit: 130 },
+  { name: "SIGTERM", argv: ["ls", "-R", "/"], given, signal: "SIGTERM", stderr: "error: interrupted\n", exit: 143 },
+  {
+    name: "SIGINT while stdin is read",
+    argv: ["set", "/a", "-"],
+    stdin: new PassThrough(),
+    given,
+    signal: "SIGINT",
+    stderr: "error: interrupted\n",
+    exit: 130,
+  },
+  {
+    name: "nobody reads the output",
+    argv: ["ls", "-R", "/"],
+    given,
+    stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }),
+    exit: 0,
+  },
+];
+
+describe("main", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("passes the session's options on", async () => {
+    const { opened } = await run(["-s", "h1:1,h2/c", "get", "/a", "--timeout", "5s", "--auth=digest:u:p"], { given });
+    expect(opened).toEqual([
+      {
+        servers: [
+          { host: "h1", port: 1 },
+          { host: "h2", port: 2181 },
+        ],
+        chroot: "/c",
+        timeoutMs: 5000,
+        connectTimeoutMs: 10_000,
+        refusedTimeoutMs: 1_000,
+        readOnly: false,
+        auth: [{ scheme: "digest", credential: Buffer.from("u:p") }],
+      },
+    ]);
+  });
+
+  test("closes a session that a bad line did not use", async () => {
+    const { session, exit } = await run(["get", "a", "b"]);
+    expect({ asked: session.asked, exit }).toEqual({ asked: ["close"], exit: 2 });
+  });
+
+  test("reports the bad line, not the bad file, when both are bad", async () => {
+    const { stderr } = await run(["--auth-file", "nope", "get"]);
+    expect(stderr).toBe("error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] path\n");
+  });
+
+  test("--debug traces to stderr and shows the stack", async () => {
+    const { opened, stderr } = await run(["--debug", "get", "/nope"]);
+    expect(opened[0]?.trace).toBeTypeOf("function");
+    expect(stderr).toMatch(/^error: no such znode: \/nope \(NoNode\)\nNoNodeError: no such znode.*\n {4}at /);
+  });
+
+  test("without --debug there is no trace", async () => {
+    expect((await run(["get", "/a"], { given })).opened[0]).not.toHaveProperty("trace");
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "vitest";
+import { noColors } from "../../src/render/colors.ts";
+import type { Failure, View } from "../../src/render/renderer.ts";
+import { zkcliRenderer } from "../../src/render/zkcli.ts";
+
+const view: View = { isTTY: false, columns: 80, colors: noColors, isQuiet: false, now: () => 0 };
+
+const failures: { failure: Partial<Failure>; text: string }[] = [
+  { failure: { code: -101, path: "/p" }, text: "Node does not exist: /p" },
+  { failure: { code: -110, path: "/p" }, text: "Node already exists: /p" },
+  { failure: { code: -111, path: "/p" }, text: "Node not empty: /p" },
+  { failure: { code: -103, path: "/p" }, text: "version No is not valid : /p" },
+  { failure: { code: -102, path: "/p" }, text: "Insufficient permission : /p" },
+  { failure: { code: -114, path: "/p" }, text: "Acl is not valid : /p" },
+  { failure: { code: -8, path: "/" }, text: "Arguments are not valid : /" },
+  { failure: { code: -108, path: "/p" }, text: "Ephemerals cannot have children: /p" },
+  { failure: { code: -119, path: "/p" }, text: "Not a read-only call: /p" },
+  { failure: { code: -125, path: "/p" }, text: "Quota has exceeded : /p" },
+  {
+    failure: { code: -14 },
+    text: "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)",
+  },
+  { failure: { code: -4, path: "/p" }, text: "KeeperErrorCode = ConnectionLoss for /p" },
+  { failure: { code: -6, path: "/p" }, text: "KeeperErrorCode = Unimplemented for /p" },
+  { failure: { code: -123 }, text: "KeeperErrorCode = Reconfig is disabled" },
+  { failure: { reason: "unreachable" }, text: "KeeperErrorCode = ConnectionLoss" },
+  { failure: { reason: "auth-failed", path: "/" }, text: "KeeperErrorCode = AuthFailed for /" },
+  { failure: { reason: "bad-path", message: "Path length must be > 0" }, text: "Path length must be > 0" },
+  { failure: { reason: "missing-argument", hint: "stat [-w] path" }, text: "stat [-w] path" },
+  {
+    failure: { reason: "unknown-command", message: "unknown command 'foo'", hint: "did you mean fo?" },
+    text: "Command not found: Command not found foo",
+  },
+  { failure: { code: -101, path: "/\u001b" }, text: "Node does not exist: /\\x1b" },
+];
+
+describe("zkcliRenderer", () => {
+  test.each(failures)("error: $text", ({ failure, text }) => {
+    const whole = { reason: "x", message: "m", exitCode: 1, ...failure };
+    expect(zkcliRenderer(view).error(whole)).toBe(`${text}\n`);
+  });
+
+  test("spares a terminal control characters, and only a terminal", () => {
+    const result = { kind: "children", path: "/", children: ["\u001b"] } as const;
+    expect(zkcliRenderer(view).result(result)).toEqual({ out: "[\u001b]\n" });
+    expect(zkcliRenderer({ ...view, isTTY: true }).result(result)).toEqual({ out: "[\\x1b]\n" });
+  });
+});
