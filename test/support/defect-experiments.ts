@@ -28,7 +28,7 @@ export const Op = {
   setWatches: 101,
   closeSession: -11,
 } as const;
-export const NO_NODE = -101;
+const NO_NODE = -101;
 
 /** Long enough to notice that something never happens. */
 export const NEVER_MS = 500;
@@ -71,7 +71,7 @@ export async function real(): Promise<{ proxy: FaultProxy; proxied: string; dire
 }
 
 /** A network that can fail in front of a fake server. */
-export async function behindProxy(server: FakeServer): Promise<FaultProxy> {
+async function behindProxy(server: FakeServer): Promise<FaultProxy> {
   return onScene(await startFaultProxy(server.port));
 }
 

@@ -319,6 +319,7 @@ export class Connection extends ConnectionManager {
       // It came through a server that the session has left, and was not executed.
       return this.#dropLink({ says: "the session has moved to another server", kind: "transient" });
     }
+    if (code === ErrorCode.sessionExpired) this.#end("expired", expiredError("the server has expired it"));
     request.callback(code === 0 ? null : { code }, code === 0 ? body : null, zxid);
   }
 

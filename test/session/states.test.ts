@@ -1,0 +1,414 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { ConnectionError, DeadlineError, ExitCode, InterruptedError, PermissionError } from "../../src/errors.ts";
+import { parseConnectString } from "../../src/session/connect-string.ts";
+import type { SessionOptions } from "../../src/session/options.ts";
+import type { Session, StateChange } from "../../src/session/session.ts";
+import { openSession } from "../../src/session/zookeeper/client.ts";
+import { eventually, sleep } from "../support/eventually.ts";
+import { type FakeReply, type FakeServer, startFakeServer } from "../support/fake-server.ts";
+import { startFaultProxy } from "../support/fault-proxy.ts";
+import { freePort } from "../support/free-port.ts";
+import { freshChroot, sharedServer } from "../support/shared-server.ts";
+import { spawnTracked } from "../support/tracked-process.ts";
+
+const OP = { getData: 4, auth: 100, closeSession: -11, create: 1 } as const;
+const AUTH_FAILED = -115;
+/** No data, and a stat of zeros. */
+const EMPTY_ZNODE = Buffer.concat([Buffer.from("ffffffff", "hex"), Buffer.alloc(68)]);
+/** Of a session with the six seconds that the server grants: the timeout less the margin. */
+const LIFE_MS = 5_000;
+/** Far below any limit of the session's own: nothing was waited for. */
+const AT_ONCE_MS = 1_000;
+
+let fake: FakeServer;
+
+beforeEach(async () => {
+  fake = await startFakeServer({ timeoutMs: 6_000 });
+});
+
+afterEach(async () => {
+  await fake.close();
+});
+
+function open(options: Partial<SessionOptions> = {}): { session: Session; changes: StateChange[] } {
+  const session = openSession({ servers: [addressOf(fake.port)], ...options });
+  onTestFinished(() => session.close());
+  const changes: StateChange[] = [];
+  session.onState((change) => changes.push(change));
+  return { session, changes };
+}
+
+function addressOf(port: number): { host: string; port: number } {
+  return { host: "127.0.0.1", port };
+}
+
+function dropAll(server: FakeServer): void {
+  for (const connection of server.connections) connection.close();
+}
+
+async function tookMs(promise: Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await promise;
+  return performance.now() - startedAt;
+}
+
+describe("connected", () => {
+  test("is announced with the server, once a server has accepted the session", async () => {
+    const { session, changes } = open({ timeoutMs: 20_000 });
+    expect(session).toMatchObject({ state: "suspended", id: 0n, server: undefined });
+    expect(session.isAlive()).toBe(false);
+    await session.connected();
+    expect(session).toMatchObject({ state: "connected", id: 0x0100_018f_3a7c_0000n, timeoutMs: 6_000 });
+    expect(session.server).toBe(fake.address);
+    expect(session.isAlive()).toBe(true);
+    expect(session.aliveForMs()).toBeGreaterThan(4_000);
+    expect(changes).toEqual([{ state: "connected", server: fake.address }]);
+  });
+
+  test("proves life up to when the answered request was sent, however late the answer", async () => {
+    const held: FakeReply[] = [];
+    fake.options.onRequest = ({ opcode }, reply) => (opcode === OP.getData ? held.push(reply) : false);
+    const { session } = open();
+    await session.connected();
+    await sleep(50);
+    const sentAt = performance.now();
+    const asked = session.getData("/a");
+    await sleep(250);
+    expect(session.aliveForMs()).toBeLessThanOrEqual(LIFE_MS - 250);
+    held[0]?.ok(EMPTY_ZNODE);
+    await asked;
+    const aliveUntil = performance.now() + session.aliveForMs();
+    expect(Math.abs(aliveUntil - (sentAt + LIFE_MS))).toBeLessThan(20);
+  });
+
+  test("comes back with the same session after a drop, on the other side of suspended", async () => {
+    const proxy = await startFaultProxy(Number(sharedServer().split(":")[1]));
+    onTestFinished(() => proxy.close());
+    const { session, changes } = open({ servers: [addressOf(proxy.port)], timeoutMs: 10_000 });
+    await session.connected();
+    const { id } = session;
+    await proxy.refuse();
+    await eventually(() => expect(session.state).toBe("suspended"));
+    expect(session.server).toBeUndefined();
+    // Nobody has said that the session is over.
+    expect(session.isAlive()).toBe(true);
+    await proxy.listen();
+    await session.connected();
+    expect(session.id).toBe(id);
+    expect(await session.exists("/")).toBeDefined();
+    const server = proxy.address;
+    expect(changes).toEqual([{ state: "connected", server }, { state: "suspended" }, { state: "connected", server }]);
+  });
+});
+
+describe("lost", () => {
+  test("is for good when the server says that the session has expired", async () => {
+    const { session, changes } = open();
+    await session.connected();
+    fake.options.handshake = "expired";
+    const waiting = session.connected();
+    dropAll(fake);
+    await eventually(() => expect(session.state).toBe("lost"));
+    await waiting;
+    expect(changes.slice(1)).toEqual([{ state: "suspended" }, { state: "lost", reason: "expired" }]);
+    expect(session.isAlive()).toBe(false);
+    expect(session.aliveForMs()).toBe(0);
+    const expired = { reason: "session-expired", code: -112, exitCode: ExitCode.connection };
+    await expect(session.connected()).rejects.toMatchObject(expired);
+    await expect(session.getData("/a")).rejects.toMatchObject({ ...expired, sent: false, path: "/a" });
+    await expect(session.addAuth("digest", Buffer.from("a:b"))).rejects.toMatchObject(expired);
+
+    const attempts = fake.connections.length;
+    fake.options.handshake = "normal";
+    expect(await tookMs(session.close())).toBeLessThan(AT_ONCE_MS);
+    expect(fake.connections).toHaveLength(attempts);
+    expect(changes).toHaveLength(3);
+  });
+
+  test("fails what was asked for while suspended, and says that it was never sent", async () => {
+    const { session } = open();
+    await session.connected();
+    fake.options.handshake = "silent";
+    dropAll(fake);
+    await eventually(() => expect(session.state).toBe("suspended"));
+    const queued = session.create("/a", null);
+    fake.options.handshake = "expired";
+    dropAll(fake);
+    await expect(queued).rejects.toMatchObject({ reason: "session-expired", sent: false, path: "/a" });
+  });
+
+  test("follows a credential that the server refuses", async () => {
+    fake.options.onRequest = ({ opcode }, reply) => {
+      if (opcode !== OP.auth) return false;
+      reply.error(AUTH_FAILED);
+      return reply.close();
+    };
+    const { session, changes } = open({ auth: [{ scheme: "digest", credential: Buffer.from("a:b") }] });
+    const asked = session.create("/a", null);
+    await expect(asked).rejects.toThrow(PermissionError);
+    await expect(asked).rejects.toMatchObject({ reason: "auth-failed", exitCode: ExitCode.notPermitted });
+    expect(changes.at(-1)).toEqual({ state: "lost", reason: "auth-failed" });
+  });
+
+  test("follows a connect timeout without an answer, and names every address", async () => {
+    fake.options.handshake = "silent";
+    const nobody = addressOf(await freePort());
+    const { session, changes } = open({ servers: [addressOf(fake.port), nobody], connectTimeoutMs: 600 });
+    const queued = session.create("/a", null);
+    const failed = expect(queued).rejects.toMatchObject({ reason: "unreachable", path: "/a", sent: false });
+    const failure = await session.connected().catch((error) => error);
+    expect(failure).toBeInstanceOf(ConnectionError);
+    expect(failure).toMatchObject({ reason: "unreachable", exitCode: ExitCode.connection, sent: false });
+    expect(failure.message).toMatch(/^cannot connect to ZooKeeper within 0\.6 s: /);
+    expect(failure.message).toContain(`127.0.0.1:${nobody.port} (connection refused)`);
+    expect(failure.message).toContain(`${fake.address} (no answer)`);
+    await failed;
+    expect(changes).toEqual([{ state: "lost", reason: "unreachable" }]);
+  });
+
+  test("is announced when the session is closed, and that it was closed", async () => {
+    const { session, changes } = open();
+    await session.connected();
+    await session.close();
+    expect(changes.slice(1)).toEqual([{ state: "lost", reason: "closed" }]);
+    expect(session.isAlive()).toBe(false);
+    await expect(session.connected()).rejects.toMatchObject({ reason: "session-closed" });
+    await expect(session.exists("/a")).rejects.toMatchObject({ reason: "session-closed", sent: false });
+  });
+});
+
+describe("connected()", () => {
+  test("resolves at once when connected already", async () => {
+    const { session } = open();
+    await session.connected();
+    await session.connected({ timeoutMs: 0, signal: new AbortController().signal });
+  });
+
+  test("rejects when its signal aborts, before or while it waits; the session goes on", async () => {
+    fake.options.handshake = "silent";
+    const { session } = open({ connectTimeoutMs: 5_000 });
+    await expect(session.connected({ signal: AbortSignal.abort("early") })).rejects.toMatchObject({
+      reason: "interrupted",
+      cause: "early",
+      exitCode: ExitCode.interrupted,
+    });
+    const controller = new AbortController();
+    const waiting = session.connected({ signal: controller.signal });
+    controller.abort();
+    await expect(waiting).rejects.toThrow(InterruptedError);
+
+    expect(session.state).toBe("suspended");
+    await eventually(() => expect(fake.connections).toHaveLength(1));
+    fake.options.handshake = "normal";
+    dropAll(fake);
+    await session.connected();
+  });
+
+  test("rejects with exit code 7 when its own time is over; the session goes on", async () => {
+    fake.options.handshake = "silent";
+    const { session } = open({ connectTimeoutMs: 5_000 });
+    const failure = await session.connected({ timeoutMs: 50 }).catch((error) => error);
+    expect(failure).toBeInstanceOf(DeadlineError);
+    expect(failure).toMatchObject({ exitCode: ExitCode.deadline, message: "no server has answered (50 ms)" });
+    expect(session.state).toBe("suspended");
+  });
+
+  test("rejects for everybody who waits when the session is closed", async () => {
+    fake.options.handshake = "silent";
+    const { session } = open();
+    const waiting = [session.connected(), session.connected({ timeoutMs: 5_000 })];
+    const failures = Promise.allSettled(waiting);
+    await session.close();
+    for (const failure of await failures) {
+      expect(failure).toMatchObject({ status: "rejected", reason: { reason: "session-closed" } });
+    }
+  });
+});
+
+describe("onState", () => {
+  test("stops telling a listener that has unsubscribed", async () => {
+    const { session, changes } = open();
+    const heard: string[] = [];
+    const unsubscribe = session.onState(({ state }) => heard.push(state));
+    await session.connected();
+    unsubscribe();
+    unsubscribe();
+    await session.close();
+    expect(heard).toEqual(["connected"]);
+    expect(changes).toHaveLength(2);
+  });
+
+  test("tells the others when a listener throws, and the error surfaces as what it is", async () => {
+    const uncaught = catchUncaught();
+    const session = openSession({ servers: [addressOf(fake.port)] });
+    const heard: string[] = [];
+    session.onState(() => {
+      throw new Error("the listener's own fault");
+    });
+    session.onState(({ state }) => heard.push(state));
+    await session.connected();
+    await session.close();
+    expect(heard).toEqual(["connected", "lost"]);
+    await eventually(() => expect(uncaught).toHaveLength(2));
+    expect(uncaught[0]).toMatchObject({ message: "the listener's own fault" });
+  });
+});
+
+/** Takes the test runner's place: uncaught errors go to the list until the test is over. */
+function catchUncaught(): Error[] {
+  const uncaught: Error[] = [];
+  const listeners = process.listeners("uncaughtException");
+  process.removeAllListeners("uncaughtException");
+  process.on("uncaughtException", (error) => uncaught.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners("uncaughtException");
+    for (const listener of listeners) process.on("uncaughtException", listener);
+  });
+  return uncaught;
+}
+
+describe("close()", () => {
+  test("ends a session that has met no server yet at once", async () => {
+    const { session, changes } = open({ servers: [addressOf(await freePort())] });
+    expect(await tookMs(session.close())).toBeLessThan(AT_ONCE_MS);
+    expect(changes).toEqual([{ state: "lost", reason: "closed" }]);
+  });
+
+  test("ends a session in the middle of its handshake at once, and leaves no connection behind", async () => {
+    fake.options.handshake = "silent";
+    const { session } = open();
+    await eventually(() => expect(fake.connections[0]?.handshake).toBeDefined());
+    expect(await tookMs(session.close())).toBeLessThan(AT_ONCE_MS);
+    expect(session.state).toBe("lost");
+    await eventually(() => expect(fake.connections[0]?.isOpen).toBe(false), { timeoutMs: AT_ONCE_MS });
+    expect(fake.connections).toHaveLength(1);
+  });
+
+  test("does not wait for a request that was interrupted before it was sent", async () => {
+    fake.options.handshake = "silent";
+    const { session } = open();
+    const controller = new AbortController();
+    const queued = session.create("/a", null, { signal: controller.signal });
+    controller.abort();
+    await expect(queued).rejects.toThrow(InterruptedError);
+    expect(await tookMs(session.close())).toBeLessThan(AT_ONCE_MS);
+  });
+
+  test("finishes what was asked for, says goodbye behind it, and accepts nothing new", async () => {
+    const held: FakeReply[] = [];
+    fake.options.onRequest = (_, reply) => held.push(reply);
+    const { session, changes } = open();
+    await session.connected();
+    const asked = session.getData("/a");
+    let isClosed = false;
+    const closed = session.close().then(() => {
+      isClosed = true;
+    });
+    await expect(session.getData("/b")).rejects.toMatchObject({ reason: "session-closed", sent: false });
+    await eventually(() => expect(held).toHaveLength(2));
+    held[0]?.ok(EMPTY_ZNODE);
+    expect(await asked).toMatchObject({ data: null });
+    expect(isClosed).toBe(false);
+    expect(session.state).toBe("connected");
+    held[1]?.ok();
+    await closed;
+    expect(fake.connections[0]?.opcodes).toEqual([OP.getData, OP.closeSession]);
+    expect(changes.at(-1)).toEqual({ state: "lost", reason: "closed" });
+  });
+
+  test("sends what waits for the first connection before it says goodbye", async () => {
+    fake.options.onRequest = ({ opcode }, reply) => (opcode === OP.getData ? reply.ok(EMPTY_ZNODE) : false);
+    const { session } = open();
+    const asked = session.getData("/a");
+    await session.close();
+    await asked;
+    expect(fake.connections.map(({ opcodes }) => opcodes)).toEqual([[OP.getData, OP.closeSession]]);
+  });
+
+  test("does not wait for ever for a server that has fallen silent", async () => {
+    fake.options.answerPings = false;
+    fake.options.timeoutMs = 2_000;
+    fake.options.onRequest = () => {};
+    const { session } = open();
+    await session.connected();
+    const asked = session.create("/a", null).catch((error) => error);
+    await new Promise(setImmediate);
+    expect(await tookMs(session.close())).toBeLessThan(2_000);
+    expect(await asked).toMatchObject({ exitCode: ExitCode.connection, sent: true });
+  });
+
+  test("says goodbye once, however often it is called, and every call waits for it", async () => {
+    const held: FakeReply[] = [];
+    fake.options.onRequest = (_, reply) => held.push(reply);
+    const { session, changes } = open();
+    await session.connected();
+    const states: string[] = [];
+    const calls = [session.close(), session.close()].map((closed) => closed.then(() => states.push(session.state)));
+    await eventually(() => expect(held).toHaveLength(1));
+    expect(states).toEqual([]);
+    held[0]?.ok();
+    await Promise.all(calls);
+    await session.close();
+    expect(states).toEqual(["lost", "lost"]);
+    expect(fake.connections[0]?.opcodes).toEqual([OP.closeSession]);
+    expect(changes).toHaveLength(2);
+  });
+
+  test("says goodbye on the next connection when it is called while suspended", async () => {
+    const { session } = open();
+    await session.connected();
+    fake.options.handshake = "close";
+    dropAll(fake);
+    await eventually(() => expect(session.state).toBe("suspended"));
+    const closed = session.close();
+    fake.options.handshake = "normal";
+    await closed;
+    expect(fake.connections.at(-1)?.opcodes).toEqual([OP.closeSession]);
+  });
+
+  test("leaves a session to expire when no server comes back within five seconds", async () => {
+    const { session, changes } = open({ timeoutMs: 30_000 });
+    fake.options.timeoutMs = 30_000;
+    await session.connected();
+    fake.options.handshake = "silent";
+    dropAll(fake);
+    await eventually(() => expect(session.state).toBe("suspended"));
+    const tookLongMs = await tookMs(session.close());
+    expect(tookLongMs).toBeGreaterThan(4_900);
+    expect(tookLongMs).toBeLessThan(5_000 + AT_ONCE_MS);
+    expect(changes.at(-1)).toEqual({ state: "lost", reason: "closed" });
+  });
+
+  test("takes the session's ephemeral znodes with it at once", async () => {
+    const where = parseConnectString(await freshChroot());
+    const { session } = open(where);
+    const { session: observer } = open(where);
+    await session.create("/mine", null, { mode: "ephemeral" });
+    expect(await observer.exists("/mine")).toBeDefined();
+    await session.close();
+    expect(await observer.exists("/mine")).toBeUndefined();
+  });
+});
+
+describe("a process", () => {
+  test.each(["used", "closed-at-once", "never-connected"])(
+    "ends by itself after its session is over (%s)",
+    async (way) => {
+      const where = way === "used" ? await freshChroot() : `127.0.0.1:${await freePort()}`;
+      const program = join(import.meta.dirname, "fixtures/ending-process.ts");
+      const child = spawnTracked(process.execPath, ["--import", "tsx", program, way, where], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      onTestFinished(() => {
+        child.kill("SIGKILL");
+      });
+      const closed = once(child, "close");
+      const [said] = await once(child.stdout as NodeJS.ReadableStream, "data");
+      expect(String(said)).toBe("lost");
+      const [code] = await Promise.race([closed, sleep(AT_ONCE_MS).then(() => ["still running"])]);
+      expect(code).toBe(0);
+    },
+  );
+});
