@@ -1,0 +1,150 @@
+/**
+ * Text → statements: words with quotes taken off, split at `;` and line ends, without comments.
+ *
+ * Single quotes keep everything; in double quotes a backslash escapes; adjacent pieces join. A quote may span lines.
+ * Two exceptions make pasted zkCli lines work: a word that is valid JSON as it stands keeps its quotes, and the `;` of
+ * a server specification (`reconfig -add 4=zk4:2888:3888;2181`) does not end the statement.
+ */
+
+export interface Word {
+  readonly text: string;
+  /** Where it stands in the text, quotes included. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Statement {
+  readonly words: readonly Word[];
+  /** The statement as it was written. */
+  readonly source: string;
+  /** The line of its first word, counted from 1. */
+  readonly line: number;
+}
+
+export interface Lexed {
+  readonly statements: readonly Statement[];
+  /** The quote that was opened and not closed, if any: the last statement is then incomplete. */
+  readonly unclosed?: { readonly quote: string; readonly line: number; readonly column: number };
+}
+
+/** What a backslash means in double quotes; before anything else it stands for the character behind it. */
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "0": "\0" };
+
+export function lex(text: string): Lexed {
+  return new Lexer(text).run();
+}
+
+class Lexer {
+  readonly #text: string;
+  readonly #statements: Statement[] = [];
+  #position = 0;
+  #words: Word[] = [];
+  #unclosedAt: number | undefined;
+  /** Line ends are counted once: up to here, this many. */
+  #counted = { upTo: 0, lines: 1 };
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  run(): Lexed {
+    while (this.#position < this.#text.length) this.#step();
+    this.#endStatement();
+    if (this.#unclosedAt === undefined) return { statements: this.#statements };
+    const before = this.#text.slice(0, this.#unclosedAt);
+    const column = this.#unclosedAt - before.lastIndexOf("\n");
+    const unclosed = { quote: this.#text[this.#unclosedAt] ?? "", line: this.#lineAt(this.#unclosedAt), column };
+    return { statements: this.#statements, unclosed };
+  }
+
+  #step(): void {
+    const char = this.#text[this.#position] ?? "";
+    if (char === "\n" || char === ";") {
+      this.#endStatement();
+      this.#position++;
+    } else if (/\s/.test(char)) this.#position++;
+    else if (char === "#") this.#skipComment();
+    else this.#readWord();
+  }
+
+  #skipComment(): void {
+    const end = this.#text.indexOf("\n", this.#position);
+    this.#position = end < 0 ? this.#text.length : end;
+  }
+
+  #readWord(): void {
+    const start = this.#position;
+    let text = "";
+    for (let char = this.#text[start]; char !== undefined && !this.#endsWord(char); char = this.#text[this.#position]) {
+      if (char === "'" || char === '"') text += this.#readQuoted(char);
+      else {
+        text += char;
+        this.#position++;
+      }
+    }
+    const end = this.#position;
+    const raw = this.#text.slice(start, end);
+    this.#words.push({ text: isJson(raw) ? raw : text, start, end });
+  }
+
+  #endsWord(char: string): boolean {
+    if (char !== ";") return /\s/.test(char);
+    const isServerSpec = this.#words[0]?.text === "reconfig" && /[^\s;]/.test(this.#text[this.#position + 1] ?? " ");
+    return !isServerSpec;
+  }
+
+  #readQuoted(quote: string): string {
+    const opened = this.#position++;
+    let text = "";
+    for (let char = this.#text[this.#position]; char !== undefined; char = this.#text[this.#position]) {
+      this.#position++;
+      if (char === quote) return text;
+      if (char === "\\" && quote === '"') {
+        const escaped = this.#text[this.#position++] ?? "";
+        text += ESCAPES[escaped] ?? escaped;
+      } else text += char;
+    }
+    this.#unclosedAt = opened;
+    return text;
+  }
+
+  #endStatement(): void {
+    const first = this.#words[0];
+    const last = this.#words.at(-1);
+    if (first === undefined || last === undefined) return;
+    const source = this.#text.slice(first.start, last.end);
+    this.#statements.push({ words: this.#words, source, line: this.#lineAt(first.start) });
+    this.#words = [];
+  }
+
+  #lineAt(position: number): number {
+    const counted = this.#counted;
+    for (
+      let at = this.#text.indexOf("\n", counted.upTo);
+      at >= 0 && at < position;
+      at = this.#text.indexOf("\n", at + 1)
+    ) {
+      counted.lines++;
+      counted.upTo = at + 1;
+    }
+    return counted.lines;
+  }
+}
+
+function isJson(raw: string): boolean {
+  if (!/^[[{].*["'].*[\]}]$/s.test(raw)) return false;
+  try {
+    JSON.parse(raw);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A word quoted so that {@link lex} reads it back as it is; only where it must be. */
+export function quoteWord(word: string): string {
+  if (word !== "" && !/[\s;'"\\#\p{Cc}]/u.test(word)) return word;
+  if (!/['\p{Cc}]/u.test(word)) return `'${word}'`;
+  const escaped = word.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t").replace(/\r/g, "\\r");
+  return `"${escaped}"`;
+}
