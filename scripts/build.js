@@ -34,7 +34,9 @@ const lateBuiltins = {
     });
     onLoad({ filter: /.*/, namespace: "late" }, ({ path: name }) => {
       const builtin = require(`node:${name}`);
-      const members = Object.keys(builtin).map((key) => `${JSON.stringify(key)}:{enumerable:true,get:()=>load().${key}}`);
+      const members = Object.keys(builtin).map(
+        (key) => `${JSON.stringify(key)}:{enumerable:true,get:()=>load().${key}}`,
+      );
       const target = typeof builtin === "function" ? "(...args)=>load()(...args)" : "{}";
       const load = `let loaded;const load=()=>loaded??=require("node:${name}");`;
       return { contents: `${load}module.exports=Object.defineProperties(${target},{${members.join(",")}});` };
@@ -48,7 +50,8 @@ const oneOfUnderscore = {
   setup({ onResolve, onLoad, resolve }) {
     onResolve({ filter: /^underscore$/ }, async ({ importer, resolveDir, kind }) => {
       const used = new Set((await readFile(importer, "utf8")).match(/\bu\.\w+/g));
-      if (used.size !== 1 || !used.has("u.shuffle")) throw new Error(`${importer} uses more of underscore than u.shuffle`);
+      if (used.size !== 1 || !used.has("u.shuffle"))
+        throw new Error(`${importer} uses more of underscore than u.shuffle`);
       return { ...(await resolve("underscore/cjs/shuffle.js", { resolveDir, kind })), namespace: "shuffle-only" };
     });
     onLoad({ filter: /.*/, namespace: "shuffle-only" }, ({ path }) => ({
@@ -99,5 +102,7 @@ for (const name of await readdir(dist)) {
 if (!flags.has("--quiet")) {
   const outputs = Object.values(metafile.outputs);
   const kilobytes = Math.round(outputs.reduce((sum, { bytes }) => sum + bytes, 0) / 1024);
-  console.log(`dist/: ${outputs.length} files, ${kilobytes} kB, built in ${Math.round(performance.now() - startedAt)} ms`);
+  console.log(
+    `dist/: ${outputs.length} files, ${kilobytes} kB, built in ${Math.round(performance.now() - startedAt)} ms`,
+  );
 }

@@ -35,6 +35,12 @@ export interface Config {
   readonly script: string | undefined;
   /** The name after `-f`; `-` is stdin. */
   readonly scriptFile: string | undefined;
+  /** A script goes on after a failure. */
+  readonly keepsGoing: boolean;
+  /** Every question is answered with yes. */
+  readonly isYes: boolean;
+  /** Nothing is asked, even on a terminal. */
+  readonly isNoInput: boolean;
   readonly isQuiet: boolean;
   readonly isDebug: boolean;
 }
@@ -59,6 +65,9 @@ export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Conf
     isEmbedded: settings.isOn("embedded"),
     script: settings.text("command"),
     scriptFile: settings.text("file"),
+    keepsGoing: settings.isOn("keep-going"),
+    isYes: settings.isOn("yes"),
+    isNoInput: settings.isOn("no-input"),
     isQuiet: settings.isOn("quiet"),
     isDebug: settings.isOn("debug"),
   };

@@ -8,11 +8,14 @@ import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts
 import { type Io, isBrokenPipe, write } from "./io/io.ts";
 import { processIo } from "./io/process-io.ts";
 import type { OutputFormat } from "./render/renderer.ts";
+import { parseConnectString } from "./session/connect-string.ts";
 import type { SessionOptions } from "./session/options.ts";
 import type { Session } from "./session/session.ts";
+import { FrontEnd, type FrontEndOptions } from "./shell/front-end.ts";
 import { splitGlobals } from "./shell/globals.ts";
 import { runOneShot } from "./shell/one-shot.ts";
 import { openRenderer } from "./shell/open-renderer.ts";
+import type { Script } from "./shell/script.ts";
 
 /** What main needs that is not a stream. */
 export interface Services {
@@ -50,8 +53,11 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
     flags = line.flags;
     command = line.words[0];
     const config = readConfig(flags, surroundings);
-    refuseMissingParts(config, line.words);
-    return await runOneShot(line.words, oneShot(config, io, services, interrupt.signal));
+    refuseMissingParts(config, line.words, io);
+    const reportLine = (failed: unknown, where: { readonly command?: string }) =>
+      reportError(failed, { io, flags, surroundings, ...where });
+    const code = await run(line.words, config, { io, services, signal: interrupt.signal, report: reportLine });
+    return interruptedCode ?? code;
   } catch (error) {
     if (isBrokenPipe(error)) return ExitCode.ok;
     const code = await reportError(error, { io, flags, surroundings, command });
@@ -62,12 +68,11 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
 }
 
 /** The parts that this version does not have. Each line goes when its part comes. */
-function refuseMissingParts(config: Config, words: readonly string[]): void {
+function refuseMissingParts(config: Config, words: readonly string[], io: Io): void {
+  const isScript = config.script !== undefined || config.scriptFile !== undefined;
   const missing = [
     config.isEmbedded && "--embedded",
-    config.script !== undefined && "-c",
-    config.scriptFile !== undefined && "-f",
-    words.length === 0 && "the interactive shell",
+    words.length === 0 && !isScript && io.stdin.isTTY && "the interactive shell",
   ].find((part) => part !== false);
   if (missing === undefined) return;
   throw new UsageError(`${missing} is not available in this version`, {
@@ -75,7 +80,44 @@ function refuseMissingParts(config: Config, words: readonly string[]): void {
   });
 }
 
-function oneShot(config: Config, io: Io, services: Services, signal: AbortSignal): Parameters<typeof runOneShot>[1] {
+interface Environment {
+  readonly io: Io;
+  readonly services: Services;
+  readonly signal: AbortSignal;
+  readonly report: Script["report"];
+}
+
+/** Chooses the front end: one command, a script, or what is piped in. */
+async function run(words: readonly string[], config: Config, environment: Environment): Promise<number> {
+  const { io, report } = environment;
+  const { script, scriptFile, keepsGoing } = config;
+  const frontEnd = new FrontEnd(frontEndOptions(config, environment));
+  if (words.length > 0) {
+    if (script === undefined && scriptFile === undefined) return runOneShot(words, frontEnd);
+    throw new UsageError(
+      `a command (${words[0]}) and a script (${script === undefined ? "-f" : "-c"}) were both given`,
+    );
+  }
+  if (script !== undefined && scriptFile !== undefined) throw new UsageError("-c and -f were both given");
+  const { runScript } = await import("./shell/script.ts");
+  if (script !== undefined) return runScript({ name: "-c", text: [script], keepsGoing, report }, frontEnd);
+  if (scriptFile === undefined || scriptFile === "-") {
+    return runScript({ name: "stdin", text: io.stdin.stream, keepsGoing, report }, frontEnd);
+  }
+  const text = await readScript(scriptFile, io);
+  return runScript({ name: scriptFile, text: [text], keepsGoing, report }, frontEnd);
+}
+
+async function readScript(path: string, io: Io): Promise<Buffer> {
+  try {
+    return await io.readFile(path);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`cannot read the script: ${why}`, { cause });
+  }
+}
+
+function frontEndOptions(config: Config, { io, services, signal }: Environment): FrontEndOptions {
   const { output: format, color, isQuiet } = config;
   return {
     io,
@@ -83,11 +125,13 @@ function oneShot(config: Config, io: Io, services: Services, signal: AbortSignal
     program,
     isReadOnly: config.session.readOnly ?? false,
     isForPeople: () => format === "text" && io.stdout.isTTY && !isQuiet,
+    asker: config.isYes ? "yes" : undefined,
     renderer: () => openRenderer(io.stdout, { format, color, isQuiet }),
-    async openSession() {
+    async openSession(target) {
       const options = await sessionOptions(config, (path) => io.readFile(path));
+      const elsewhere = target === undefined ? {} : parseConnectString(target);
       const trace = (line: string) => void write(io.stderr, `${line}\n`).catch(() => {});
-      return services.openSession(config.isDebug ? { ...options, trace } : options);
+      return services.openSession({ ...options, ...elsewhere, ...(config.isDebug && { trace }) });
     },
   };
 }
@@ -106,16 +150,21 @@ interface ReportContext {
   readonly io: Io;
   readonly flags: GlobalFlags;
   readonly surroundings: Surroundings;
-  readonly command: string | undefined;
+  readonly command?: string | undefined;
+  /** The line of the script that failed. */
+  readonly file?: string;
+  readonly line?: number;
 }
 
-async function reportError(error: unknown, { io, flags, surroundings, command }: ReportContext): Promise<number> {
+async function reportError(error: unknown, context: ReportContext): Promise<number> {
+  const { io, flags, surroundings, command, file, line } = context;
   const { report } = await import("./shell/report.ts");
   const format = formatOr("text", () => outputFormat(flags, surroundings));
   const color = flags.color?.at(-1) === "never" ? "never" : flags.color?.at(-1) === "always" ? "always" : "auto";
   const renderer = await openRenderer(io.stderr, { format, color, isQuiet: false });
   const isDebug = flags.debug !== undefined || Boolean(surroundings.env.ZKSH_DEBUG);
-  return report(error, { io, renderer, command, isDebug });
+  const where = file === undefined || line === undefined ? undefined : { file, line };
+  return report(error, { io, renderer, command, isDebug, ...(where && { where }) });
 }
 
 function formatOr(fallback: OutputFormat, read: () => OutputFormat): OutputFormat {

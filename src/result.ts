@@ -31,7 +31,7 @@ export interface PathsResult {
   readonly paths: readonly string[];
 }
 
-export interface CreatedResult {
+interface CreatedResult {
   readonly kind: "created";
   /** The real path, with the number a sequential create was given. */
   readonly path: string;
@@ -39,22 +39,29 @@ export interface CreatedResult {
   readonly isShortLived: boolean;
 }
 
-export interface ChangedResult {
+interface ChangedResult {
   readonly kind: "changed";
   readonly path: string;
   readonly stat: Stat;
   readonly withStat: boolean;
 }
 
-export interface DeletedResult {
+interface DeletedResult {
   readonly kind: "deleted";
   readonly path: string;
 }
 
-export interface StatResult {
+interface StatResult {
   readonly kind: "stat";
   readonly path: string;
   readonly stat: Stat;
+}
+
+/** Whether there is such a znode; a no ends with exit code 1. */
+export interface ExistenceResult {
+  readonly kind: "existence";
+  readonly path: string;
+  readonly exists: boolean;
 }
 
 /** One row of a help text: what is written, and what it means. */
@@ -82,7 +89,7 @@ export interface CommandHelpResult {
   readonly examples: readonly string[];
 }
 
-export interface VersionResult {
+interface VersionResult {
   readonly kind: "version";
   readonly version: string;
 }
@@ -95,9 +102,17 @@ export type Result =
   | ChangedResult
   | DeletedResult
   | StatResult
+  | ExistenceResult
   | HelpResult
   | CommandHelpResult
   | VersionResult;
 
 /** The result of one kind; renderers are maps from every kind to a function of its result. */
 export type ResultOf<Kind extends Result["kind"]> = Extract<Result, { readonly kind: Kind }>;
+
+/** What a command wants of the shell instead of showing something: to end, or to run an earlier line again. */
+export type Control = { readonly kind: "exit" } | { readonly kind: "again"; readonly line: string };
+
+export function isControl(output: Result | Control): output is Control {
+  return output.kind === "exit" || output.kind === "again";
+}

@@ -24,7 +24,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   io: [],
   session: [],
   "session/zookeeper": ["session", "wire"],
-  wire: ["session"],
+  wire: [],
 };
 const COMMON = ["errors", "result", "duration"];
 /** Files at the top that are part of a layer. */
@@ -88,10 +88,13 @@ describe("source", () => {
     if (name !== "main.ts") expect(code.match(/process\.(exit\w*|argv|on|once)\b/g) ?? []).toEqual([]);
   });
 
-  test.each(files.filter(({ name }) => name.startsWith("commands/")))("$name has at most 150 lines", ({ name, source }) => {
-    const limit = commands.some((entry) => `commands/${entry.name}.ts` === name) ? 100 : 150;
-    expect(source.split("\n").length - 1).toBeLessThanOrEqual(limit);
-  });
+  test.each(files.filter(({ name }) => name.startsWith("commands/")))(
+    "$name has at most 150 lines",
+    ({ name, source }) => {
+      const limit = commands.some((entry) => `commands/${entry.name}.ts` === name) ? 100 : 150;
+      expect(source.split("\n").length - 1).toBeLessThanOrEqual(limit);
+    },
+  );
 });
 
 describe("commands", () => {

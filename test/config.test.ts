@@ -22,6 +22,9 @@ const DEFAULTS = {
   isEmbedded: false,
   script: undefined,
   scriptFile: undefined,
+  keepsGoing: false,
+  isYes: false,
+  isNoInput: false,
   isQuiet: false,
   isDebug: false,
 };
@@ -35,7 +38,13 @@ const sessions: { name: string; flags?: GlobalFlags; env?: Record<string, string
   {
     name: "servers and chroot",
     env: { ZKSH_SERVER: "a:1,[::1]:2/app" },
-    session: { servers: [{ host: "a", port: 1 }, { host: "::1", port: 2 }], chroot: "/app" },
+    session: {
+      servers: [
+        { host: "a", port: 1 },
+        { host: "::1", port: 2 },
+      ],
+      chroot: "/app",
+    },
   },
   {
     name: "a connect timeout also bounds waiting for a server to come up",
@@ -79,10 +88,22 @@ const outputs: { flags?: GlobalFlags; env?: Record<string, string>; name?: strin
 ];
 
 const errors: { flags?: GlobalFlags; env?: Record<string, string>; message: string; hint?: string }[] = [
-  { flags: { timeout: ["x"] }, message: "bad duration 'x' for --timeout", hint: "use for example 1500ms, 10s, 5m or 1h" },
-  { env: { ZKSH_TIMEOUT: "x" }, message: "bad duration 'x' for ZKSH_TIMEOUT", hint: "use for example 1500ms, 10s, 5m or 1h" },
+  {
+    flags: { timeout: ["x"] },
+    message: "bad duration 'x' for --timeout",
+    hint: "use for example 1500ms, 10s, 5m or 1h",
+  },
+  {
+    env: { ZKSH_TIMEOUT: "x" },
+    message: "bad duration 'x' for ZKSH_TIMEOUT",
+    hint: "use for example 1500ms, 10s, 5m or 1h",
+  },
   { flags: { timeout: ["0"] }, message: "bad duration '0' for --timeout", hint: "more than 0, less than 25 days" },
-  { flags: { timeout: ["600h"] }, message: "bad duration '600h' for --timeout", hint: "more than 0, less than 25 days" },
+  {
+    flags: { timeout: ["600h"] },
+    message: "bad duration '600h' for --timeout",
+    hint: "more than 0, less than 25 days",
+  },
   { flags: { output: ["xml"] }, message: "bad value 'xml' for --output", hint: "use text, json, zkcli" },
   { flags: { color: ["red"] }, message: "bad value 'red' for --color", hint: "use auto, always, never" },
   { env: { ZKSH_READ_ONLY: "maybe" }, message: "bad value 'maybe' for ZKSH_READ_ONLY", hint: "use 1 or 0" },
@@ -190,6 +211,8 @@ describe("sessionOptions", () => {
       message: "cannot read the file of --tls-ca: ENOENT: no such file or directory, open 'nope'",
     },
   ])("$message", async ({ flags, message }) => {
-    await expect(sessionOptions(read(flags), readFile)).rejects.toThrow(expect.objectContaining({ message, exitCode: 2 }));
+    await expect(sessionOptions(read(flags), readFile)).rejects.toThrow(
+      expect.objectContaining({ message, exitCode: 2 }),
+    );
   });
 });

@@ -64,7 +64,7 @@ export function rest<T>(parse: ValueParser<T>, summary: string): RestArgument<T>
   return { arity: "rest", parse, summary };
 }
 
-/** An option without a value; its long name is its key in kebab-case. */
+/** An option without a value; its long name is its key in kebab-case. An empty `short` is none. */
 export function flag(short: string, summary: string): Flag {
   return { kind: "flag", short, summary };
 }

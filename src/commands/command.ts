@@ -1,5 +1,5 @@
 /** What a command is: a declaration that returns typed results. It never prints, prompts or exits. */
-import type { Result } from "../result.ts";
+import type { Control, Result } from "../result.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type {
   Argument,
@@ -24,8 +24,8 @@ type ArgumentValue<A> =
         : never;
 type OptionValue<O> = O extends Flag ? boolean : O extends ValueOption<infer T> ? T | undefined : never;
 
-export type ArgumentValues<A extends Arguments> = { readonly [K in keyof A]: ArgumentValue<A[K]> };
-export type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
+type ArgumentValues<A extends Arguments> = { readonly [K in keyof A]: ArgumentValue<A[K]> };
+type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
 
 /** What a command can reach while it runs. */
 export interface Context {
@@ -42,6 +42,28 @@ export interface Context {
   /** Where watch events go; left out where nobody stays to see them. */
   readonly onWatch?: WatchListener;
   readonly program: Program;
+  readonly shell: Shell;
+  /** What was typed when the command's {@link Command.secret} was asked for. */
+  readonly secret?: string;
+  /** Told now and then how far a long piece of work has come. */
+  readonly onProgress?: (done: number, what: string) => void;
+}
+
+/** What outlives one line, as far as commands may change it. */
+export interface Shell {
+  /** A person is typing: there will be more lines. */
+  readonly isInteractive: boolean;
+  changeDirectory(path: string): void;
+  /** Leaves the session and opens another, to `target` or to the same servers; resolves when a server has accepted it. */
+  connect(target: string | undefined, signal: AbortSignal): Promise<void>;
+  /** Ends the session; the next one is opened by {@link connect} only. */
+  disconnect(): Promise<void>;
+  /** Proves an identity in this session and in every session after it. */
+  identify(scheme: string, credential: Buffer, signal: AbortSignal): Promise<void>;
+  /** The lines so far, oldest first; the last is the one that is running. */
+  readonly history: readonly string[];
+  /** Whether watch events are shown. */
+  printsWatches: boolean;
 }
 
 /** What the program knows of itself, for `help` and `version`. */
@@ -64,14 +86,25 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
    * True when `run` makes all its requests before its first await. A one-shot then says goodbye in the same flight.
    */
   readonly oneFlight?: boolean | ((context: Context, args: ArgumentValues<A>, options: OptionValues<O>) => boolean);
-  run(context: Context, args: ArgumentValues<A>, options: OptionValues<O>): Promise<Result> | AsyncIterable<Result>;
+  /**
+   * For commands that destroy: what is about to happen, as a question; undefined when there is nothing to ask. Asked on a
+   * terminal, answered by --yes, refused anywhere else.
+   */
+  confirm?(context: Context, args: ArgumentValues<A>, options: OptionValues<O>): Promise<string | undefined>;
+  /** What to ask for, unseen, before the command runs; undefined when the line has it all. */
+  secret?(args: ArgumentValues<A>, options: OptionValues<O>): string | undefined;
+  run(
+    context: Context,
+    args: ArgumentValues<A>,
+    options: OptionValues<O>,
+  ): Promise<Result | Control> | AsyncIterable<Result>;
 }
 
 // The registry's element type: each command has its own argument types, which only its parser and its run know.
 // biome-ignore lint/suspicious/noExplicitAny: the one place where the types of different commands meet
 export type AnyCommand = Command<any, any>;
 
-export type CommandGroup = "znodes" | "shell";
+export type CommandGroup = "znodes" | "access" | "watches" | "quotas" | "server" | "shell";
 
 /** A line of the registry: what `help` and the parser need to know without loading the command. */
 export interface CommandEntry {

@@ -2,9 +2,16 @@ import { UsageError } from "../errors.ts";
 import type { CommandHelpResult, HelpResult } from "../result.ts";
 import { type Argument, type Option, optional, word } from "./arguments.ts";
 import { type CommandEntry, type CommandGroup, defineCommand, findCommand, type Program } from "./command.ts";
-import { argumentTerm, longName, usage } from "./usage.ts";
+import { argumentTerm, spelling, usage } from "./usage.ts";
 
-const TITLES: Readonly<Record<CommandGroup, string>> = { znodes: "Znodes", shell: "Shell" };
+const TITLES: Readonly<Record<CommandGroup, string>> = {
+  znodes: "Znodes",
+  access: "Access",
+  watches: "Watches",
+  quotas: "Quotas",
+  server: "Servers",
+  shell: "Shell",
+};
 
 export const help = defineCommand({
   examples: ["help", "help create"],
@@ -20,12 +27,14 @@ export const help = defineCommand({
 });
 
 function overview(program: Program): HelpResult {
-  const groups = Object.entries(TITLES).map(([group, title]) => ({
-    title,
-    rows: program.commands
-      .filter((entry) => entry.group === group)
-      .map(({ name, summary }) => ({ term: name, summary })),
-  }));
+  const groups = Object.entries(TITLES)
+    .map(([group, title]) => ({
+      title,
+      rows: program.commands
+        .filter((entry) => entry.group === group)
+        .map(({ name, summary }) => ({ term: name, summary })),
+    }))
+    .filter(({ rows }) => rows.length > 0);
   return { kind: "help", groups: [...groups, { title: "Global options", rows: program.globalOptions }] };
 }
 
@@ -43,7 +52,7 @@ async function manual(entry: CommandEntry): Promise<CommandHelpResult> {
       summary: arg.summary,
     })),
     options: Object.entries<Option<unknown>>(command.options).map(([key, option]) => ({
-      term: `${option.short}, ${longName(key)}${option.kind === "value" ? ` ${option.placeholder}` : ""}`,
+      term: `${spelling(key, option)}${option.kind === "value" ? ` ${option.placeholder}` : ""}`,
       summary: option.summary,
     })),
     examples: command.examples,

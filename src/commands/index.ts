@@ -21,6 +21,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./stat.ts")).stat,
   },
   {
+    name: "exists",
+    summary: "tell whether there is such a znode",
+    group: "znodes",
+    load: async () => (await import("./exists.ts")).exists,
+  },
+  {
     name: "create",
     summary: "create a znode",
     group: "znodes",

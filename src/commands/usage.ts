@@ -1,11 +1,12 @@
-import type { Argument } from "./arguments.ts";
+import type { Argument, Option } from "./arguments.ts";
 import type { AnyCommand } from "./command.ts";
 
 /** The line zkCli calls a command's usage: `create [-s] [-e] [-t ttl] path [data]`. */
 export function usage(name: string, command: AnyCommand): string {
-  const options = Object.values<AnyCommand["options"][string]>(command.options).map((option) =>
-    option.kind === "flag" ? `[${option.short}]` : `[${option.short} ${option.placeholder}]`,
-  );
+  const options = Object.entries<Option<unknown>>(command.options).map(([key, option]) => {
+    const name = option.short || longName(key);
+    return option.kind === "flag" ? `[${name}]` : `[${name} ${option.placeholder}]`;
+  });
   const args = Object.entries<Argument<unknown>>(command.args).map(([key, arg]) => argumentTerm(key, arg));
   return [name, ...options, ...args].join(" ");
 }
@@ -13,6 +14,11 @@ export function usage(name: string, command: AnyCommand): string {
 /** How an argument is written in a usage line. */
 export function argumentTerm(key: string, { arity }: Argument<unknown>): string {
   return arity === "required" ? key : arity === "optional" ? `[${key}]` : `[${key}...]`;
+}
+
+/** All names of an option: `-s, --stat`. Not every option has a short one. */
+export function spelling(key: string, { short }: Option<unknown>): string {
+  return short === "" ? longName(key) : `${short}, ${longName(key)}`;
 }
 
 /** An option's long name: its key in kebab-case. */

@@ -1,10 +1,10 @@
 /**
  * Lists a whole tree. Makes nothing, watches nothing.
  *
- * Many znodes are asked for in one request (multiRead) and a few requests are under way at a time; the visits come in
- * zkCli's order all the same: a znode's children together, then each child in turn. Znodes that vanish meanwhile are
- * left out. What has been fetched but not yet visited is bounded, so memory does not grow with the tree's width
- * times its depth. Aborting the signal, or leaving the loop, ends the walk; requests under way then end unseen.
+ * Many znodes are asked for in one request (multiRead) and a few requests are under way at a time, always for the
+ * znodes that will be visited next. The visits come in zkCli's order: a znode's children together, then each child in
+ * turn. Znodes that vanish meanwhile are left out. Memory holds the siblings of where the walk is and a few replies,
+ * not the tree. Aborting the signal, or leaving the loop, ends the walk; requests under way then end unseen.
  */
 import { NoNodeError } from "../errors.ts";
 import { joinPath } from "../session/path.ts";
@@ -23,36 +23,31 @@ export interface WalkOptions {
 }
 
 const REQUESTS_UNDER_WAY = 4;
-const MAX_BATCH = 500;
 const FIRST_BATCH = 16;
-/** The reply of one request should stay near this many names, because a server's replies share one connection. */
+const MAX_BATCH = 128;
+/** A reply should stay near this many names: it must fit into memory, and it keeps the connection busy. */
 const NAMES_PER_REPLY = 16_000;
-/** Znodes listed by their parent, not visited yet: beyond this, only what is needed next is asked for. */
-const MAX_WAITING = 50_000;
+/** How far to look for znodes not asked for yet, past those that were. */
+const MAX_LOOKED_AT = 10_000;
 const PATHS_PER_YIELD = 2_000;
 
 /** Throws when the root itself cannot be listed. Yields visits in groups, as they become known. */
 export async function* walk(session: Session, root: string, options: WalkOptions): AsyncGenerator<Visit[]> {
-  const { signal } = options;
-  const fetcher = new Fetcher(session, options);
-  const first: Node = {
-    path: root,
-    children: toNodes(root, await session.getChildren(root, { signal })),
-    isAsked: true,
-  };
-  fetcher.add(first.children ?? []);
+  const children = toNodes(root, await session.getChildren(root, { signal: options.signal }));
+  const first: Node = { path: root, children, isAsked: true };
+  // What is left to visit, next on top.
   const stack = [first];
+  const lookahead = new Lookahead(session, stack, options);
   let visits: Visit[] = [];
   let paths = 0;
   for (let next = stack.at(-1); next !== undefined; next = stack.at(-1)) {
-    if (next.children === undefined || paths >= PATHS_PER_YIELD) {
-      if (visits.length > 0) yield visits;
+    if (visits.length > 0 && (next.children === undefined || paths >= PATHS_PER_YIELD)) {
+      yield visits;
       visits = [];
       paths = 0;
     }
-    while (next.children === undefined) await fetcher.fetch(next);
+    while (next.children === undefined) await lookahead.fetch();
     stack.pop();
-    fetcher.visited();
     if (next.children.length === 0 && next !== first) continue;
     visits.push({ path: next.path, children: next.children.map((child) => child.path) });
     paths += next.children.length;
@@ -73,33 +68,23 @@ function toNodes(parent: string, names: string[]): Node[] {
 }
 
 /** Asks for children ahead of the visits. */
-class Fetcher {
+class Lookahead {
   readonly #session: Session;
+  readonly #stack: readonly Node[];
   readonly #options: WalkOptions;
-  /** Znodes not asked for yet, those that are visited first on top. */
-  readonly #frontier: Node[] = [];
   readonly #underWay: Promise<void>[] = [];
-  #waiting = 1;
   #batchSize = FIRST_BATCH;
 
-  constructor(session: Session, options: WalkOptions) {
+  constructor(session: Session, stack: readonly Node[], options: WalkOptions) {
     this.#session = session;
+    this.#stack = stack;
     this.#options = options;
   }
 
-  add(children: readonly Node[]): void {
-    this.#waiting += children.length;
-    for (const child of children.toReversed()) this.#frontier.push(child);
-  }
-
-  visited(): void {
-    this.#waiting -= 1;
-  }
-
-  /** Gets closer to knowing the children of `next`: keeps requests under way and waits for the oldest. */
-  async fetch(next: Node): Promise<void> {
+  /** Gets closer to knowing what comes next: keeps requests under way, and waits for the oldest. */
+  async fetch(): Promise<void> {
     while (this.#underWay.length < REQUESTS_UNDER_WAY) {
-      const batch = this.#take(next);
+      const batch = this.#takeBatch();
       if (batch.length === 0) break;
       const request = this.#request(batch);
       // It may fail while an older one is awaited; whoever awaits it sees the failure then.
@@ -109,15 +94,18 @@ class Fetcher {
     await this.#underWay.shift();
   }
 
-  #take(next: Node): Node[] {
-    const batch = next.isAsked ? [] : [next];
-    next.isAsked = true;
-    while (batch.length < this.#batchSize && this.#waiting < MAX_WAITING) {
-      const node = this.#frontier.pop();
-      if (node === undefined) break;
-      if (node.isAsked) continue;
-      node.isAsked = true;
-      batch.push(node);
+  /** The znodes visited next that nobody has asked for: in the stack, and below what is known already. */
+  #takeBatch(): Node[] {
+    const batch: Node[] = [];
+    let lookedAt = 0;
+    for (let i = this.#stack.length - 1; i >= 0; i--) {
+      const pending = this.#stack.slice(i, i + 1);
+      for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+        if (!node.isAsked) batch.push(node);
+        node.isAsked = true;
+        if (batch.length >= this.#batchSize || ++lookedAt >= MAX_LOOKED_AT) return batch;
+        for (const child of node.children?.toReversed() ?? []) pending.push(child);
+      }
     }
     return batch;
   }
@@ -126,17 +114,15 @@ class Fetcher {
     const ops = batch.map(({ path }) => ({ op: "getChildren", path }) as const);
     const results = await this.#session.multiRead(ops, { signal: this.#options.signal });
     let names = 0;
-    for (let i = batch.length - 1; i >= 0; i--) {
-      const node = batch[i];
-      const result = results[i];
-      if (!node || !result) continue;
-      if (result.op === "error" && !(result.error instanceof NoNodeError))
+    for (const [index, node] of batch.entries()) {
+      const result = results[index];
+      if (result?.op === "error" && !(result.error instanceof NoNodeError)) {
         this.#options.onFailure(node.path, result.error);
-      node.children = result.op === "getChildren" ? toNodes(node.path, result.children) : [];
+      }
+      node.children = result?.op === "getChildren" ? toNodes(node.path, result.children) : [];
       names += node.children.length;
-      this.add(node.children);
     }
-    const namesPerZnode = names / batch.length;
-    this.#batchSize = Math.max(1, Math.min(MAX_BATCH, Math.floor(NAMES_PER_REPLY / Math.max(namesPerZnode, 1))));
+    const affordable = Math.floor(NAMES_PER_REPLY / Math.max(names / batch.length, 1));
+    this.#batchSize = Math.min(MAX_BATCH, Math.max(1, affordable));
   }
 }

@@ -19,6 +19,7 @@ const renderers: ResultRenderers = {
   changed: ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
   deleted: ({ path }) => object({ path }),
   stat: ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
+  existence: ({ path, exists }) => object({ path, exists }),
   help: ({ groups }) => object({ groups }),
   "command-help": ({ kind: _, ...help }) => object(help),
   version: ({ version }) => object({ version }),
@@ -58,6 +59,6 @@ function jsonStat(stat: Stat): object {
   };
 }
 
-function jsonError({ reason, message, exitCode, ...more }: Failure): string {
-  return line({ error: { reason, message, exitCode, ...more } });
+function jsonError({ reason, message, exitCode, where, ...more }: Failure): string {
+  return line({ error: { reason, message, exitCode, ...more, ...where } });
 }

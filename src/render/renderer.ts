@@ -19,6 +19,8 @@ export interface Failure {
   readonly path?: string;
   readonly hint?: string;
   readonly stack?: string;
+  /** The line of a script that failed. */
+  readonly where?: { readonly file: string; readonly line: number };
 }
 
 export interface Renderer {

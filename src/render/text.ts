@@ -34,6 +34,7 @@ function textRenderers(view: View): ResultRenderers {
         ? stat(result.stat)
         : confirm(`Changed ${name(result.path)} (version ${result.stat.version})\n`),
     }),
+    existence: ({ path, exists }) => ({ out: confirm(`${name(path)} ${exists ? "exists" : "does not exist"}\n`) }),
     deleted: ({ path }) => ({ out: confirm(`Deleted ${name(path)}\n`) }),
     stat: (result) => ({ out: stat(result.stat) }),
     help: (result) => ({ out: textHelp(result, view) }),
@@ -107,8 +108,9 @@ function table(rows: readonly HelpRow[], width: number): string {
   return rows.map(({ term, summary }) => `  ${term}${" ".repeat(width - displayWidth(term))}  ${summary}\n`).join("");
 }
 
-function textError({ message, hint, stack }: Failure, { colors }: View): string {
-  const lines = [`${colors.error("error:")} ${escapeName(message)}`];
+function textError({ message, hint, stack, where }: Failure, { colors }: View): string {
+  const at = where === undefined ? "" : `${escapeName(where.file)}:${where.line}: `;
+  const lines = [`${at}${colors.error("error:")} ${escapeName(message)}`];
   if (hint !== undefined) lines.push(colors.faint(`  ${escapeName(hint)}`));
   if (stack !== undefined) lines.push(colors.faint(escapeText(stack)));
   return `${lines.join("\n")}\n`;

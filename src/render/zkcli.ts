@@ -26,6 +26,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     created: ({ path }) => ({ err: `Created ${name(path)}\n` }),
     changed: ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
     deleted: () => ({}),
+    existence: ({ exists }) => ({ out: `${exists}\n` }),
     stat: ({ stat }) => ({ out: block(stat) }),
     help: help.result,
     "command-help": help.result,

@@ -2,8 +2,9 @@
 import { Command as CommanderCommand, CommanderError } from "commander";
 import type { Argument, Option, Outside } from "../commands/arguments.ts";
 import { type AnyCommand, type CommandEntry, findCommand } from "../commands/command.ts";
-import { longName, usage } from "../commands/usage.ts";
+import { spelling, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
+import { type GlobalOption, globalOptions, globalSpelling } from "../global-options.ts";
 
 /** A command and the values it is to run with; some may still have to be read from outside. */
 export interface Invocation {
@@ -46,7 +47,7 @@ function buildProgram(entry: CommandEntry, command: AnyCommand): CommanderComman
   }
   for (const [key, option] of Object.entries<Option<unknown>>(command.options)) {
     const value = option.kind === "value" ? ` <${option.placeholder}>` : "";
-    program.option(`${option.short}, ${longName(key)}${value}`);
+    program.option(`${spelling(key, option)}${value}`);
   }
   // Without an action commander would not look at arguments; running the command is the business of execute.
   return program.action(() => {});
@@ -97,9 +98,18 @@ function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageE
 /** Commander's `error: what\n(Did you mean this?)` as our message and hint. */
 function usageError(error: CommanderError, otherHint: string): UsageError {
   const [what = "", suggestion] = error.message.split("\n");
-  const hint = suggestion?.replace(/^\(Did you mean (one of )?(.*)\)$/, "did you mean $1$2");
+  const hint = suggestion?.replace(/^\(Did you mean (one of )?(.*)\)$/, "did you mean $1$2") ?? misplacedGlobal(what);
   const message = error.code === "commander.excessArguments" ? "too many arguments" : what.replace(/^error: /, "");
   return new UsageError(message, { reason: reasonOf(error), hint: hint ?? otherHint, cause: error });
+}
+
+/** `zksh get /a -o json`: after the command, short options are the command's own. */
+function misplacedGlobal(what: string): string | undefined {
+  const options: readonly GlobalOption[] = globalOptions;
+  const option = options.find(({ short }) => what === `error: unknown option '${short}'`);
+  if (!option) return undefined;
+  const anywhere = option.long === false ? "" : `; ${globalSpelling(option)} may stand anywhere`;
+  return `${option.short} stands before the command${anywhere}`;
 }
 
 /** `commander.unknownOption` → `unknown-option`. */

@@ -10,13 +10,17 @@ export interface ReportOptions {
   readonly command: string | undefined;
   /** Show where in the program it happened. */
   readonly isDebug: boolean;
+  /** The line of a script that failed. */
+  readonly where?: { readonly file: string; readonly line: number };
 }
 
 /** Writes an error to stderr and returns the exit code that goes with it. */
-export async function report(error: unknown, { io, renderer, command, isDebug }: ReportOptions): Promise<number> {
-  const failure = toFailure(error, command);
+export async function report(error: unknown, options: ReportOptions): Promise<number> {
+  const { io, renderer, command, isDebug, where } = options;
+  const failure = { ...toFailure(error, command), ...(where && { where }) };
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
-  await write(io.stderr, renderer.error({ ...failure, ...(stack !== undefined && { stack }) }));
+  // Where stderr is closed, the exit code alone has to tell.
+  await write(io.stderr, renderer.error({ ...failure, ...(stack !== undefined && { stack }) })).catch(() => {});
   return failure.exitCode;
 }
 

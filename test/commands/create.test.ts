@@ -76,7 +76,8 @@ const rows: Row[] = [
   {
     name: "an ACL entry that zkCli would skip is an error",
     argv: ["create", "/a", "x", "bogus"],
-    stderr: "error: bogus does not have the form scheme:id:perm\n  for example world:anyone:r or digest:USER:HASH:cdrwa\n",
+    stderr:
+      "error: bogus does not have the form scheme:id:perm\n  for example world:anyone:r or digest:USER:HASH:cdrwa\n",
     exit: 2,
   },
   {
@@ -100,7 +101,13 @@ const modes = [
   { flags: ["-s", "-t=500"], mode: "persistentSequentialWithTtl", ttlMs: 500 },
 ];
 
-const contents: { name: string; words: string[]; stdin?: string; files?: Record<string, string>; data: string | null }[] = [
+const contents: {
+  name: string;
+  words: string[];
+  stdin?: string;
+  files?: Record<string, string>;
+  data: string | null;
+}[] = [
   { name: "none is null", words: [], data: null },
   { name: "text", words: ["x y"], data: "x y" },
   { name: "empty text", words: [""], data: "" },

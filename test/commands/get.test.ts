@@ -48,7 +48,12 @@ const rows: Row[] = [
     stdout: "\\x1b[2Jgone\\x9b1m\\u202e\n",
   },
   { name: "-s adds the stat", argv: ["get", "-s", "/a"], given: { "/a": "x" }, stdout: `x\n${stat(ISO, 1)}` },
-  { name: "takes options after the path", argv: ["get", "/a", "-s"], given: { "/a": "x" }, stdout: `x\n${stat(ISO, 1)}` },
+  {
+    name: "takes options after the path",
+    argv: ["get", "/a", "-s"],
+    given: { "/a": "x" },
+    stdout: `x\n${stat(ISO, 1)}`,
+  },
   { name: "-b writes base64", argv: ["get", "-b", "/a"], given: { "/a": BINARY }, stdout: "aGVsbG8AAf8=\n" },
   {
     name: "-x wins over -b",
@@ -75,7 +80,8 @@ const rows: Row[] = [
   {
     name: "reports a missing znode as JSON",
     argv: ["--json", "get", "/a"],
-    stderr: '{"error":{"reason":"no-node","message":"no such znode: /a (NoNode)","exitCode":3,"code":-101,"path":"/a"}}\n',
+    stderr:
+      '{"error":{"reason":"no-node","message":"no such znode: /a (NoNode)","exitCode":3,"code":-101,"path":"/a"}}\n',
     exit: 3,
   },
   {
@@ -129,7 +135,12 @@ const zkcli: Row[] = [
     stderr: "Node does not exist: /a\n",
     exit: 3,
   },
-  { name: "too few words: the usage line", argv: ["-o", "zkcli", "get"], stderr: "get [-s] [-w] [-b] [-x] path\n", exit: 2 },
+  {
+    name: "too few words: the usage line",
+    argv: ["-o", "zkcli", "get"],
+    stderr: "get [-s] [-w] [-b] [-x] path\n",
+    exit: 2,
+  },
 ];
 
 describe("get", () => {

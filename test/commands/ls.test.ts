@@ -4,7 +4,8 @@ import { expected, outcome, type Row, run } from "./run.ts";
 import { StubSession } from "./stub-session.ts";
 
 const TREE = { "/l": "", "/l/b": "", "/l/a": "", "/l/a/z": "", "/l/b/y": "" };
-const noAuth = (path: string) => new PermissionError("no-auth", `not permitted: ${path} (NoAuth)`, { code: -102, path });
+const noAuth = (path: string) =>
+  new PermissionError("no-auth", `not permitted: ${path} (NoAuth)`, { code: -102, path });
 
 const rows: Row[] = [
   { name: "writes one sorted name a line to a pipe", argv: ["ls", "/l"], given: TREE, stdout: "a\nb\n" },

@@ -36,14 +36,20 @@ function tree(width: number, depth: number): Record<string, string> {
 
 /** zkCli's order, the slow and certain way. */
 function inZkcliOrder(paths: readonly string[], parent = ""): string[] {
-  const children = paths.filter((path) => path.startsWith(`${parent}/`) && !path.slice(parent.length + 1).includes("/"));
+  const children = paths.filter(
+    (path) => path.startsWith(`${parent}/`) && !path.slice(parent.length + 1).includes("/"),
+  );
   children.sort();
   return [...children, ...children.flatMap((child) => inZkcliOrder(paths, child))];
 }
 
 describe("walk", () => {
   test("visits an empty root", async () => {
-    expect(await walkAll(new StubSession())).toEqual({ visits: [{ path: "/", children: [] }], groups: 1, failures: [] });
+    expect(await walkAll(new StubSession())).toEqual({
+      visits: [{ path: "/", children: [] }],
+      groups: 1,
+      failures: [],
+    });
   });
 
   test.each([
@@ -68,18 +74,17 @@ describe("walk", () => {
     expect(requests.length).toBeLessThan(20);
   });
 
-  test("asks for fewer at a time where znodes have many children", async () => {
-    const names = Array.from({ length: 4000 }, (_, i) => `n${i}`);
-    const session = new StubSession(tree(60, 1));
+  test("asks for fewer at a time where znodes have many children, and for many again where they have none", async () => {
+    const session = new StubSession(tree(64, 1));
     const asked: number[] = [];
     session.multiRead = async (ops) => {
       asked.push(ops.length);
-      return ops.map(({ path }) => ({ op: "getChildren", path, children: path.includes("n") ? [] : [...names] }));
+      const children = Array.from({ length: 4000 }, (_, i) => `leaf${i}`);
+      return ops.map(({ path }) => ({ op: "getChildren", path, children: path.includes("leaf") ? [] : [...children] }));
     };
-    for await (const _ of walk(session.asSession(), "/", { signal: new AbortController().signal, onFailure() {} })) {
-      if (asked.length > 4) break;
-    }
-    expect(asked.slice(0, 5)).toEqual([16, 16, 16, 12, 4]);
+    const options = { signal: new AbortController().signal, onFailure() {} };
+    for await (const _ of walk(session.asSession(), "/", options)) if (asked.length >= 8) break;
+    expect(asked.slice(0, 8)).toEqual([16, 16, 16, 16, 4, 128, 128, 128]);
   });
 
   test("yields before everything is known", async () => {

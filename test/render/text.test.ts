@@ -8,7 +8,11 @@ const view: View = { isTTY: true, columns: 80, colors: noColors, isQuiet: false,
 const failures: { name: string; failure: Partial<Failure>; text: string }[] = [
   { name: "a message", failure: {}, text: "error: no luck\n" },
   { name: "a hint", failure: { hint: "try again" }, text: "error: no luck\n  try again\n" },
-  { name: "a stack", failure: { stack: "Error: no luck\n    at x" }, text: "error: no luck\nError: no luck\n    at x\n" },
+  {
+    name: "a stack",
+    failure: { stack: "Error: no luck\n    at x" },
+    text: "error: no luck\nError: no luck\n    at x\n",
+  },
   { name: "control characters", failure: { message: "a\nb", hint: "\u001b" }, text: "error: a\\x0ab\n  \\x1b\n" },
 ];
 

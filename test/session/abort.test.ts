@@ -172,6 +172,18 @@ describe("against a server that keeps a record", () => {
     });
   });
 
+  test("a thousand calls share one listener on their signal", async () => {
+    const session = openFake();
+    await session.connected();
+    const controller = new AbortController();
+    const reads = Array.from({ length: 1_000 }, () => failureOf(session.getData("/a", { signal: controller.signal })));
+    expect(getEventListeners(controller.signal, "abort")).toHaveLength(1);
+    controller.abort();
+    const errors = await Promise.all(reads);
+    expect(errors.every((error) => error instanceof InterruptedError)).toBe(true);
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
+  });
+
   test("a read that nobody gave up is repeated on the next connection", async () => {
     const session = openFake();
     await session.connected();

@@ -75,7 +75,7 @@ class Load {
 
   async start(): Promise<void> {
     const { session, other } = this;
-    for (const path of ["/", "/w", "/tree", "/once", "/always", "/quiet"]) await other.create(path, null);
+    for (const path of ["/", "/w", "/tree", "/once", "/always", "/quiet", "/still"]) await other.create(path, null);
     await session.addAuth("digest", Buffer.from("user:password"));
     await session.create("/secret", Buffer.from("secret"), { acl: [{ perms: 31, scheme: "auth", id: "" }] });
     await session.addWatch("/tree", "recursive", (event) => this.recursive.push(event));
@@ -233,6 +233,13 @@ async function expectWritesAsTold({ verifier, creates, sets }: Load): Promise<vo
   }
 }
 
+async function expectUnansweredWrites({ verifier, sets }: Load): Promise<void> {
+  for (const [writer, { done }] of sets) {
+    const { stat } = await verifier.getData(`/${writer}`);
+    expect(stat.version).toBeGreaterThan(done.length);
+  }
+}
+
 function attachedServer({ session }: Load): ZooKeeperServer {
   const server = ensemble.servers[proxies.findIndex(({ address }) => address === session.server)];
   if (server === undefined) throw new Error(`not attached: ${session.server}`);
@@ -269,23 +276,36 @@ describe("a session on an ensemble under load", { timeout: 120_000 }, () => {
       await session.exists("/quiet/made", { watch });
       await session.getData("/quiet", { watch });
       await session.getChildren("/quiet", { watch });
+      await session.addWatch("/still", "persistent", watch);
       const server = attachedServer(running);
+      // The answers stop first: every writer has a write that was carried out, and will not hear of it.
+      for (const proxy of proxies) proxy.stall("to-client");
+      await eventually(() => expectUnansweredWrites(running), WITHIN);
       await Promise.all(proxies.map((proxy) => proxy.refuse()));
       await server.kill();
       await eventually(() => session.state === "suspended", WITHIN);
       // Its own server may be the one that died.
       await eventually(() => other.setData("/quiet", null), WITHIN);
+      await eventually(() => other.setData("/still", null), WITHIN);
       await eventually(async () => (await other.exists("/quiet/made")) ?? other.create("/quiet/made", null), WITHIN);
       const { changes } = running;
       await eventually(() => running.changes >= changes + 5, WITHIN);
       expect(heard).toEqual([]);
+      for (const proxy of proxies) proxy.resume();
       await Promise.all(proxies.map((proxy) => proxy.listen()));
       await eventually(() => session.state === "connected", WITHIN);
       expect(attachedServer(running)).not.toBe(server);
       await server.restart();
       await ensemble.waitForQuorum();
     });
-    expect(heard.sort()).toEqual(["children-changed /quiet", "created /quiet/made", "data-changed /quiet"]);
+    expect(heard.sort()).toEqual([
+      "children-changed /quiet",
+      "created /quiet/made",
+      "data-changed /quiet",
+      "data-changed /still",
+      "lost /still",
+    ]);
+    for (const { unknown } of load.sets.values()) expect(unknown).not.toEqual([]);
     expect(load.recursive.map(({ type }) => type)).toContain("rearmed");
   });
 

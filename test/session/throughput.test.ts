@@ -63,7 +63,9 @@ describe("a session under load", () => {
   test("does not die of a queue that a slow server needs longer to serve than the session lives", async () => {
     const waiting: FakeReply[] = [];
     const server = await startFakeServer({
-      onRequest: ({ opcode }, reply) => (opcode === Opcode.sync ? waiting.push(reply) : false),
+      // Pings stand in line like everything else, as with a real server.
+      answerPings: false,
+      onRequest: ({ opcode }, reply) => (opcode === Opcode.closeSession ? false : waiting.push(reply)),
     });
     onTestFinished(() => server.close());
     const session = openFor(server.address, { timeoutMs: 2_000 });
@@ -79,7 +81,8 @@ describe("a session under load", () => {
     }, 5);
     onTestFinished(() => clearInterval(timer));
     await Promise.all(Array.from({ length: 6_000 }, () => session.sync("/")));
-    expect([answered, session.state, server.connections.length]).toEqual([6_000, "connected", 1]);
+    expect(answered).toBeGreaterThanOrEqual(6_000);
+    expect([session.state, server.connections.length]).toEqual(["connected", 1]);
   });
 
   test("sends the requests of one turn in one write", async () => {

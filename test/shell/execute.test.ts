@@ -81,7 +81,7 @@ describe("execute", () => {
 
   test("asks a command whether it makes its requests at once", async () => {
     const command: Partial<AnyCommand> = {
-      oneFlight: (_context, { quick }) => quick,
+      oneFlight: (_context, { quick }) => quick === true,
       run: async () => deleted("/a"),
     };
     const quick = prepare(command);
@@ -94,7 +94,11 @@ describe("execute", () => {
   test("refuses to write in read-only mode, before anything runs", async () => {
     const { run, events } = prepare({ effect: "write", run: async () => deleted("/a") }, { isReadOnly: true });
     await expect(run()).rejects.toThrow(
-      expect.objectContaining({ reason: "read-only", exitCode: 9, message: "probe would write, and this is a read-only session" }),
+      expect.objectContaining({
+        reason: "read-only",
+        exitCode: 9,
+        message: "probe would write, and this is a read-only session",
+      }),
     );
     expect(events).toEqual([]);
   });

@@ -19,7 +19,11 @@ const rows: { line: string; flags?: Record<string, string[]>; words?: string[] }
   { line: "set --version 3 /a x", words: ["set", "--version", "3", "/a", "x"] },
   { line: "set /a -- --json", words: ["set", "/a", "--", "--json"] },
   { line: "-- get --json", words: ["get", "--json"] },
-  { line: "-server h -timeout 5000 -r get /a", flags: { server: ["h"], timeout: ["5000"], "read-only": ["true"] }, words: ["get", "/a"] },
+  {
+    line: "-server h -timeout 5000 -r get /a",
+    flags: { server: ["h"], timeout: ["5000"], "read-only": ["true"] },
+    words: ["get", "/a"],
+  },
   { line: "-waitforconnection ls /", flags: { waitforconnection: ["true"] }, words: ["ls", "/"] },
   { line: "-client-configuration f ls /", flags: { "client-configuration": ["f"] }, words: ["ls", "/"] },
   { line: "--auth a:1 ls --auth b:2", flags: { auth: ["a:1", "b:2"] }, words: ["ls"] },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type CommandEntry, defineCommand } from "../../src/commands/command.ts";
-import { textRenderer } from "../../src/render/text.ts";
 import { noColors } from "../../src/render/colors.ts";
+import { textRenderer } from "../../src/render/text.ts";
+import { FrontEnd } from "../../src/shell/front-end.ts";
 import { runOneShot } from "../../src/shell/one-shot.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 import { StubSession } from "../commands/stub-session.ts";
@@ -21,36 +22,40 @@ function prepare(entry: Partial<CommandEntry> = {}) {
   });
   const session = new StubSession();
   const run = (words: string[]) =>
-    runOneShot(words, {
-      io: memoryIo(),
-      signal: new AbortController().signal,
-      isReadOnly: false,
-      isForPeople: () => false,
-      program: {
-        globalOptions: [],
-        version: async () => "1",
-        commands: [
-          {
-            name: "probe",
-            summary: "",
-            group: "shell",
-            load: async () => {
-              events.push("load");
-              return probe;
+    runOneShot(
+      words,
+      new FrontEnd({
+        asker: undefined,
+        io: memoryIo(),
+        signal: new AbortController().signal,
+        isReadOnly: false,
+        isForPeople: () => false,
+        program: {
+          globalOptions: [],
+          version: async () => "1",
+          commands: [
+            {
+              name: "probe",
+              summary: "",
+              group: "shell",
+              load: async () => {
+                events.push("load");
+                return probe;
+              },
+              ...entry,
             },
-            ...entry,
-          },
-        ],
-      },
-      async openSession() {
-        events.push("open");
-        return session.asSession();
-      },
-      async renderer() {
-        events.push("render");
-        return textRenderer({ isTTY: false, columns: 80, colors: noColors, isQuiet: false, now: Date.now });
-      },
-    });
+          ],
+        },
+        async openSession() {
+          events.push("open");
+          return session.asSession();
+        },
+        async renderer() {
+          events.push("render");
+          return textRenderer({ isTTY: false, columns: 80, colors: noColors, isQuiet: false, now: Date.now });
+        },
+      }),
+    );
   return { run, events, session };
 }
 

@@ -1,5 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { duration, flag, option, optional, Outside, required, rest, version, word, znodePath } from "../../src/commands/arguments.ts";
+import {
+  duration,
+  flag,
+  Outside,
+  option,
+  optional,
+  required,
+  rest,
+  version,
+  word,
+  znodePath,
+} from "../../src/commands/arguments.ts";
 import { type CommandEntry, defineCommand } from "../../src/commands/command.ts";
 import { commands as registered } from "../../src/commands/index.ts";
 import { parse } from "../../src/shell/parser.ts";
@@ -46,6 +57,18 @@ const errors = [
   { words: ["probe"], reason: "missing-argument", message: "missing required argument 'path'", hint: USAGE },
   { words: ["probe", "/a", "-z"], reason: "unknown-option", message: "unknown option '-z'", hint: USAGE },
   {
+    words: ["probe", "/a", "-o", "json"],
+    reason: "unknown-option",
+    message: "unknown option '-o'",
+    hint: "-o stands before the command; --output may stand anywhere",
+  },
+  {
+    words: ["probe", "/a", "-f", "x"],
+    reason: "unknown-option",
+    message: "unknown option '-f'",
+    hint: "-f stands before the command",
+  },
+  {
     words: ["probe", "/a", "--bigg"],
     reason: "unknown-option",
     message: "unknown option '--bigg'",
@@ -79,7 +102,12 @@ const errors = [
     hint: "stat [-w] path",
   },
   { words: ["sett"], reason: "unknown-command", message: "unknown command 'sett'", hint: "did you mean set?" },
-  { words: ["sat"], reason: "unknown-command", message: "unknown command 'sat'", hint: "did you mean one of set, stat?" },
+  {
+    words: ["sat"],
+    reason: "unknown-command",
+    message: "unknown command 'sat'",
+    hint: "did you mean one of set, stat?",
+  },
   {
     words: ["frobnicate"],
     reason: "unknown-command",
@@ -99,7 +127,9 @@ describe("parse", () => {
   });
 
   test.each(errors)("refuses $words", async ({ words, reason, message, hint }) => {
-    await expect(parse(words, { commands, cwd: "/" })).rejects.toThrow(expect.objectContaining({ reason, message, hint }));
+    await expect(parse(words, { commands, cwd: "/" })).rejects.toThrow(
+      expect.objectContaining({ reason, message, hint }),
+    );
   });
 
   test("leaves stdin and files for later", async () => {

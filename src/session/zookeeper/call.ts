@@ -3,6 +3,7 @@ import type { JuteReader } from "../../wire/jute.ts";
 import { MalformedFrameError } from "../../wire/jute.ts";
 import { ErrorCode } from "../../wire/protocol.ts";
 import type { CallOptions } from "../session.ts";
+import type { Aborts } from "./aborts.ts";
 import type { Connection } from "./connection.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure, Request } from "./request.ts";
@@ -50,15 +51,21 @@ export function perform<T>(connection: Connection, call: Call<T>, options: CallO
     });
   });
   if (signal === undefined && options.timeoutMs === undefined) return answer;
-  return limited(answer, options, `no answer${call.path === undefined ? "" : `: ${call.path}`}`, () => {
-    if (request.sentAt === undefined) {
-      request.cancelled = true;
-      return undefined;
-    }
-    request.abandoned = true;
-    answer.then(call.late, () => {});
-    return answer;
-  });
+  return limited(
+    connection.aborts,
+    answer,
+    options,
+    `no answer${call.path === undefined ? "" : `: ${call.path}`}`,
+    () => {
+      if (request.sentAt === undefined) {
+        request.cancelled = true;
+        return undefined;
+      }
+      request.abandoned = true;
+      answer.then(call.late, () => {});
+      return answer;
+    },
+  );
 }
 
 /**
@@ -66,6 +73,7 @@ export function perform<T>(connection: Connection, call: Call<T>, options: CallO
  * of the work, for the error's `outcome`.
  */
 export function limited<T>(
+  aborts: Aborts,
   answer: Promise<T>,
   { signal, timeoutMs }: CallOptions,
   what: string,
@@ -76,15 +84,15 @@ export function limited<T>(
     const onAbort = () => end(interrupted(signal as AbortSignal, giveUp()));
     const onDeadline = () => end(new DeadlineError(`${what} (${timeoutMs} ms)`, withOutcome(giveUp())));
     const timer = timeoutMs === undefined ? undefined : setTimeout(onDeadline, timeoutMs);
+    const forget = signal && aborts.on(signal, onAbort);
     const release = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      forget?.();
     };
     const end = (error: Error) => {
       release();
       reject(error);
     };
-    signal?.addEventListener("abort", onAbort, { once: true });
     if (signal?.aborted) onAbort();
     answer.then((value) => {
       release();

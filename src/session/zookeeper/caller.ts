@@ -153,7 +153,7 @@ export class Caller {
   }
 
   #serverVersion(name: OpcodeName, options: CallOptions): Promise<Version | undefined> {
-    return limited(this.#askVersion(), options, `no server to ask for ${name}`);
+    return limited(this.#connection.aborts, this.#askVersion(), options, `no server to ask for ${name}`);
   }
 
   async #askVersion(): Promise<Version | undefined> {

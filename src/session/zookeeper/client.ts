@@ -67,7 +67,7 @@ class Client implements S.Session {
   }
 
   connected(options: S.CallOptions = {}): Promise<void> {
-    return limited(this.#connection.whenConnected(), options, "no server has answered");
+    return limited(this.#connection.aborts, this.#connection.whenConnected(), options, "no server has answered");
   }
 
   onState(listener: (change: S.StateChange) => void): () => void {
@@ -181,7 +181,7 @@ class Client implements S.Session {
         else reject(this.#connection.lost?.error ?? failureOf(failure.code, `scheme ${scheme}`));
       });
     });
-    return limited(proved, options, `no answer to the ${scheme} credential`);
+    return limited(this.#connection.aborts, proved, options, `no answer to the ${scheme} credential`);
   }
 
   async addWatch(

@@ -3,6 +3,7 @@ import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, opcodeName } from "../../wire/protocol.ts";
 import type { SessionOptions } from "../options.ts";
 import type { LostReason, SessionState } from "../session.ts";
+import { Aborts } from "./aborts.ts";
 import { Chroot } from "./chroot.ts";
 import { type Attached, Connector } from "./connector.ts";
 import { Credentials } from "./credentials.ts";
@@ -50,6 +51,7 @@ export interface Loss {
  */
 export class Connection extends ConnectionManager {
   readonly liveness = new Liveness();
+  readonly aborts = new Aborts();
   readonly chroot: Chroot;
   readonly watches: WatchRegistry;
   readonly #options: SessionOptions;

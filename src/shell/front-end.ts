@@ -1,0 +1,69 @@
+/** What all front ends have in common: the world outside, the settings, and the context a command runs in. */
+import type { Context, Program } from "../commands/command.ts";
+import type { Io } from "../io/io.ts";
+import type { Renderer } from "../render/renderer.ts";
+import type { Session, WatchListener } from "../session/session.ts";
+import type { Asker, Execution } from "./execute.ts";
+import type { ShellState } from "./shell-state.ts";
+
+export interface FrontEndOptions {
+  readonly io: Io;
+  readonly program: Program;
+  /** Aborted when the whole program is to end. */
+  readonly signal: AbortSignal;
+  readonly isReadOnly: boolean;
+  readonly isForPeople: () => boolean;
+  readonly asker: Asker | "yes" | undefined;
+  /** Opens a session to `target`, or to the servers the program was started with. */
+  readonly openSession: (target?: string) => Promise<Session>;
+  readonly renderer: () => Promise<Renderer>;
+}
+
+interface Line {
+  readonly state: ShellState;
+  readonly command: string;
+  /** Left out for commands that ask a server nothing. */
+  readonly session: Session | undefined;
+  readonly isOneShot?: boolean;
+  /** Aborted when this line is to end; the program's signal when left out. */
+  readonly signal?: AbortSignal;
+  readonly onWatch?: WatchListener;
+}
+
+export class FrontEnd {
+  readonly io: Io;
+  readonly program: Program;
+  readonly signal: AbortSignal;
+  readonly openSession: FrontEndOptions["openSession"];
+  /** What every line is executed with, but for its context. */
+  readonly execution: Omit<Execution, "context">;
+  readonly #isForPeople: () => boolean;
+
+  constructor({ io, program, signal, isReadOnly, isForPeople, asker, openSession, renderer }: FrontEndOptions) {
+    this.io = io;
+    this.program = program;
+    this.signal = signal;
+    this.openSession = openSession;
+    this.#isForPeople = isForPeople;
+    this.execution = { io, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
+  }
+
+  context({ state, command, session, isOneShot = false, signal = this.signal, onWatch }: Line): Context {
+    const isForPeople = this.#isForPeople;
+    return {
+      session() {
+        if (!session) throw new Error(`${command} is registered as offline but asks for a session`);
+        return session;
+      },
+      signal,
+      cwd: state.cwd,
+      isOneShot,
+      get isForPeople() {
+        return isForPeople();
+      },
+      program: this.program,
+      shell: state,
+      ...(onWatch !== undefined && { onWatch }),
+    };
+  }
+}

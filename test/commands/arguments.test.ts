@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { data, decodeBase64, newZnodePath, Outside, ttl, znodePath } from "../../src/commands/arguments.ts";
+
+const at = { cwd: "/w" };
+
+describe("znodePath", () => {
+  test.each([
+    { word: "/", path: "/" },
+    { word: "/a/b", path: "/a/b" },
+    { word: "a/b", path: "/w/a/b" },
+    { word: "..", path: "/" },
+    { word: "../..", path: "/" },
+    { word: "./a/../b", path: "/w/b" },
+  ])("$word", ({ word, path }) => {
+    expect(znodePath(word, at)).toBe(path);
+  });
+
+  test.each(["", "/a/", "a/", "/a//b", "a//b", "/a/../b", "a\u0000"])("refuses %j", (word) => {
+    expect(() => znodePath(word, at)).toThrow(expect.objectContaining({ reason: "bad-path" }));
+  });
+});
+
+describe("newZnodePath", () => {
+  test.each([
+    { word: "/a/", path: "/a/" },
+    { word: "a/", path: "/w/a/" },
+    { word: "n-", path: "/w/n-" },
+  ])("$word", ({ word, path }) => {
+    expect(newZnodePath(word, at)).toBe(path);
+  });
+
+  test("refuses an empty name", () => {
+    expect(() => newZnodePath("/a//", at)).toThrow(expect.objectContaining({ reason: "bad-path" }));
+  });
+});
+
+describe("ttl", () => {
+  test.each([
+    { word: "1", ms: 1 },
+    { word: "10s", ms: 10_000 },
+    { word: "1099511627775", ms: 1_099_511_627_775 },
+  ])("$word", ({ word, ms }) => {
+    expect(ttl(word, at)).toBe(ms);
+  });
+
+  test.each(["0", "-5", "1099511627776"])("refuses %s", (word) => {
+    expect(() => ttl(word, at)).toThrow("ttl must be positive and cannot be larger than: 1099511627775");
+  });
+});
+
+describe("data", () => {
+  const reader = {
+    stdin: async () => Buffer.from("stdin"),
+    file: async (path: string) => Buffer.from(`file ${path}`),
+  };
+  test.each([
+    { word: "", text: "" },
+    { word: "é", text: "é" },
+    { word: "-", text: "stdin" },
+    { word: "--", text: "--" },
+    { word: "@a/b", text: "file a/b" },
+    { word: "@@a", text: "@a" },
+  ])("$word", async ({ word, text }) => {
+    const value = data(word, at);
+    const bytes = value instanceof Outside ? await value.read(reader) : value;
+    expect(bytes.toString()).toBe(text);
+  });
+});
+
+describe("decodeBase64", () => {
+  test.each([
+    { text: "", bytes: "" },
+    { text: "aGkh", bytes: "hi!" },
+    { text: "aGk=", bytes: "hi" },
+    { text: "aGk", bytes: "hi" },
+    { text: "aA==\n", bytes: "h" },
+  ])("$text", ({ text, bytes }) => {
+    expect(decodeBase64(Buffer.from(text)).toString()).toBe(bytes);
+  });
+
+  test.each(["a", "a?", "aGkh=", "=", "aGk-"])("refuses %s", (text) => {
+    expect(() => decodeBase64(Buffer.from(text))).toThrow("the data is not base64");
+  });
+});
