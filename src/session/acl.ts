@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { UsageError } from "../errors.ts";
 import { type Acl, Permission } from "./session.ts";
 
@@ -37,4 +38,29 @@ function parsePerms(letters: string): number {
     perms |= bit;
   }
   return perms;
+}
+
+/** The letters of a sum of permissions, in zkCli's order. */
+export function formatPerms(perms: number): string {
+  return Object.entries(LETTERS)
+    .map(([letter, bit]) => ((perms & bit) === 0 ? "" : letter))
+    .join("");
+}
+
+/** An entry as {@link parseAcl} reads it. */
+export function formatAcl({ scheme, id, perms }: Acl): string {
+  return `${scheme}:${id}:${formatPerms(perms)}`;
+}
+
+/** Turns every `digest:USER:PASSWORD` into what servers compare with: the password's hash in its place. */
+export function hashDigests(acl: readonly Acl[]): Acl[] {
+  return acl.map((entry) => {
+    if (entry.scheme !== "digest") return entry;
+    const colon = entry.id.indexOf(":");
+    if (colon <= 0) {
+      throw new UsageError("a digest to be hashed is USER:PASSWORD", { hint: "as in digest:USER:PASSWORD:cdrwa" });
+    }
+    const hash = createHash("sha1").update(entry.id).digest("base64");
+    return { ...entry, id: `${entry.id.slice(0, colon)}:${hash}` };
+  });
 }

@@ -49,3 +49,9 @@ export function baseName(path: string): string {
 export function joinPath(parent: string, name: string): string {
   return parent === "/" ? `/${name}` : `${parent}/${name}`;
 }
+
+/** All parents of a path, from the top down, without `/`. */
+export function ancestors(path: string): string[] {
+  const parent = parentPath(path);
+  return parent === "/" ? [] : [...ancestors(parent), parent];
+}

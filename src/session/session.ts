@@ -75,6 +75,9 @@ export type WatchListener = (event: WatchEvent) => void;
 
 export type PersistentWatchMode = "persistent" | "recursive";
 
+/** What a listener can be on a znode for: its data or existence, its children, or everything until it is taken off. */
+export type WatchKind = "data" | "children" | "persistent";
+
 /** Every call takes these. */
 export interface CallOptions {
   /** Aborted while still queued: the request is never sent. Already written: the error's `outcome` tells its fate. */
@@ -86,6 +89,11 @@ export interface CallOptions {
 export interface ReadOptions extends CallOptions {
   /** Told once, of the next change (or of the session's end). */
   readonly watch?: WatchListener;
+}
+
+export interface RemoveWatchOptions extends CallOptions {
+  /** Only this kind. Left out: all. */
+  readonly kind?: Exclude<WatchKind, "persistent">;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -155,6 +163,10 @@ export interface StateChange {
   readonly server?: string;
 }
 
+/**
+ * Calls made in one turn leave together, in their order. The exceptions are operations that older servers lack (create2, multiRead,
+ * addWatch, whoAmI and the like): they first make sure that the server has them, and may leave after calls made later.
+ */
 export interface Session {
   readonly state: SessionState;
   /** 0n until the first server has answered. */
@@ -182,7 +194,7 @@ export interface Session {
   onState(listener: (change: StateChange) => void): () => void;
 
   create(path: string, data: Buffer | null, options?: CreateOptions): Promise<string>;
-  /** As create, with the new znode's stat: one request on servers from 3.5, one flight of two before. */
+  /** As create, with the new znode's stat: one request on servers from 3.5, two before. */
   create2(path: string, data: Buffer | null, options?: CreateOptions): Promise<{ path: string; stat: Stat }>;
   delete(path: string, options?: VersionOptions): Promise<void>;
   /** The stat, or undefined when there is no such znode (a watch is set in both cases). */
@@ -202,8 +214,11 @@ export interface Session {
   /** Proves an identity; replayed after every reconnect, before any other request. */
   addAuth(scheme: string, credential: Buffer, options?: CallOptions): Promise<void>;
   addWatch(path: string, mode: PersistentWatchMode, listener: WatchListener, options?: CallOptions): Promise<void>;
-  /** Takes a listener off `path`, whatever kind of watch it was given to; the server forgets the watch with its last listener. */
-  removeWatch(path: string, listener: WatchListener, options?: CallOptions): Promise<void>;
+  /**
+   * Takes a listener off `path`, whatever kind of watch it was given to; the server forgets the watch with its last
+   * listener. Resolves to the kinds it was taken off; none when it was not there.
+   */
+  removeWatch(path: string, listener: WatchListener, options?: RemoveWatchOptions): Promise<readonly WatchKind[]>;
   getEphemerals(prefix?: string, options?: CallOptions): Promise<string[]>;
   getAllChildrenNumber(path: string, options?: CallOptions): Promise<number>;
   whoAmI(options?: CallOptions): Promise<Identity[]>;

@@ -3,7 +3,7 @@ import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, type OpcodeName, WatcherType } from "../../wire/protocol.ts";
 import type { TlsOptions } from "../options.ts";
 import { validatePath } from "../path.ts";
-import type { CallOptions, ReadOptions, WatchListener } from "../session.ts";
+import type { CallOptions, ReadOptions, RemoveWatchOptions, WatchKind, WatchListener } from "../session.ts";
 import { type Call, limited, perform } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import { Request } from "./request.ts";
@@ -99,8 +99,8 @@ export class Caller {
     return this.call(operation, options);
   }
 
-  async removeWatch(path: string, listener: WatchListener, options: CallOptions): Promise<void> {
-    await this.#forget(this.#connection.chroot.toServerPath(path), listener, options, { path });
+  removeWatch(path: string, listener: WatchListener, options: RemoveWatchOptions): Promise<readonly WatchKind[]> {
+    return this.#forget(this.#connection.chroot.toServerPath(path), listener, options, { path });
   }
 
   /** Takes off a watch that was set for a caller who has gone: nobody is left to be told of a failure. */
@@ -111,13 +111,14 @@ export class Caller {
   async #forget(
     serverPath: string,
     listener: WatchListener,
-    options: CallOptions,
+    options: RemoveWatchOptions,
     about: { readonly path?: string } = {},
-  ): Promise<void> {
-    const forget = this.#connection.watches.remove(serverPath, listener);
+  ): Promise<readonly WatchKind[]> {
+    const { removed, forget } = this.#connection.watches.remove(serverPath, listener, options.kind);
     // A server forgets a connection's watches with the connection: while suspended there is nothing to ask for.
     const { sessionState } = this.#connection;
-    if (forget === undefined || sessionState !== "connected" || !(await this.has("removeWatches", options))) return;
+    if (forget === undefined || sessionState !== "connected") return removed;
+    if (!(await this.has("removeWatches", options))) return removed;
     const operation: Operation<void> = {
       opcode: Opcode.removeWatches,
       ...about,
@@ -131,6 +132,7 @@ export class Caller {
     await this.call(operation, options);
     // Of a kind that goes, the server forgets persistent watches too.
     this.#connection.rearm(serverPath);
+    return removed;
   }
 
   /** Whether the attached server knows an operation; waits for a connection if there is none, as long as the caller may. */

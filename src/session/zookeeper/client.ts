@@ -209,7 +209,11 @@ class Client implements S.Session {
     await noted;
   }
 
-  removeWatch(path: string, listener: S.WatchListener, options: S.CallOptions = {}): Promise<void> {
+  removeWatch(
+    path: string,
+    listener: S.WatchListener,
+    options: S.RemoveWatchOptions = {},
+  ): Promise<readonly S.WatchKind[]> {
     return this.#caller.removeWatch(path, listener, options);
   }
 

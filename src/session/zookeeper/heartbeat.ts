@@ -85,7 +85,7 @@ export class Heartbeat {
   }
 
   #check(): void {
-    if (this.#liveness.monotonicLeftMs() <= 0) return this.#events.expired();
+    if (this.#liveness.monotonicLeftMs() <= 0) return this.#despair();
     const now = this.#liveness.now().mono;
     if (this.#attached) {
       if (now - this.#lastHeard >= this.#silenceMs) return this.#doubt();
@@ -95,6 +95,15 @@ export class Heartbeat {
       if (now - this.#lastSent >= this.#pingMs || !this.#liveness.isAlive()) this.#events.ping();
     }
     this.#schedule();
+  }
+
+  /** The same for the session's life: an answer to a late request may be waiting, and would prove it alive. */
+  #despair(): void {
+    setImmediate(() => {
+      if (this.#timeoutMs === 0) return;
+      if (this.#liveness.monotonicLeftMs() > 0) return this.#schedule();
+      this.#events.expired();
+    });
   }
 
   /** The process may have been paused with the answer waiting in the socket: let it be read before judging. */

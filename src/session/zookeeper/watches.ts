@@ -1,7 +1,7 @@
 import type { JuteWriter } from "../../wire/jute.ts";
 import { EventType } from "../../wire/protocol.ts";
 import { parentPath } from "../path.ts";
-import type { PersistentWatchMode, WatchEventType, WatchListener } from "../session.ts";
+import type { PersistentWatchMode, WatchEventType, WatchKind, WatchListener } from "../session.ts";
 import { notify } from "./notify.ts";
 
 /** What a read with a watch left on the server: `exist` is the watch of `exists` on a znode that is not there. */
@@ -9,6 +9,13 @@ export type OneShotKind = "data" | "exist" | "child";
 
 /** Which watches of a path the server should forget. */
 export type Forget = "data" | "child" | "any";
+
+const WATCH_KINDS: readonly WatchKind[] = ["children", "data", "persistent"];
+
+interface Removed {
+  readonly removed: readonly WatchKind[];
+  readonly forget: Forget | undefined;
+}
 
 interface PersistentWatch {
   readonly listeners: Set<WatchListener>;
@@ -69,24 +76,30 @@ export class WatchRegistry {
     if (watch !== undefined) watch.exists = exists;
   }
 
-  /** Takes `listener` off `path`; returns what the server should forget now that nobody listens to it any more. */
-  remove(path: string, listener: WatchListener): Forget | undefined {
-    const data = this.#removeOneShot("data", path, listener);
-    const exist = this.#removeOneShot("exist", path, listener);
-    const child = this.#removeOneShot("child", path, listener);
-    let persistent = false;
-    for (const watches of Object.values(this.#persistent)) {
-      const watch = watches.get(path);
-      if (watch?.listeners.delete(listener) && watch.listeners.size === 0) {
-        watches.delete(path);
-        persistent = true;
-      }
+  /**
+   * Takes `listener` off `path`, or off one kind of watch there. Tells what it was taken off, and what the server should
+   * forget now that nobody listens to it any more.
+   */
+  remove(path: string, listener: WatchListener, only?: WatchKind): Removed {
+    const had = { data: false, children: false, persistent: false };
+    const modes = this.#persistentModes(path);
+    const isMeant = (kind: WatchKind) => only === undefined || only === kind;
+    if (isMeant("children")) had.children = this.#removeOneShot("child", path, listener);
+    if (isMeant("data")) {
+      const data = this.#removeOneShot("data", path, listener);
+      had.data = this.#removeOneShot("exist", path, listener) || data;
     }
+    if (isMeant("persistent")) {
+      const persistent = this.#removePersistent("persistent", path, listener);
+      had.persistent = this.#removePersistent("recursive", path, listener) || persistent;
+    }
+    const { data, exist, child } = this.#oneShot;
     // The server keeps data and exist watches in one place: it may forget it only when both are unused.
-    const dataUnused = (data || exist) && !this.#oneShot.data.has(path) && !this.#oneShot.exist.has(path);
-    if (persistent || (dataUnused && child)) return "any";
-    if (dataUnused) return "data";
-    return child ? "child" : undefined;
+    const dataUnused = had.data && !data.has(path) && !exist.has(path);
+    const childUnused = had.children && !child.has(path);
+    const isAny = this.#persistentModes(path) < modes || (dataUnused && childUnused);
+    const forget = isAny ? "any" : dataUnused ? "data" : childUnused ? "child" : undefined;
+    return { removed: WATCH_KINDS.filter((kind) => had[kind]), forget };
   }
 
   /** Hands an event of the server to everybody it concerns; one-shot watches are used up by it. */
@@ -160,9 +173,21 @@ export class WatchRegistry {
 
   #removeOneShot(kind: OneShotKind, path: string, listener: WatchListener): boolean {
     const listeners = this.#oneShot[kind].get(path);
-    if (!listeners?.delete(listener) || listeners.size > 0) return false;
-    this.#oneShot[kind].delete(path);
-    return true;
+    const had = listeners?.delete(listener) ?? false;
+    if (listeners?.size === 0) this.#oneShot[kind].delete(path);
+    return had;
+  }
+
+  /** How many kinds of persistent watch there are on a path. */
+  #persistentModes(path: string): number {
+    return Number(this.#persistent.persistent.has(path)) + Number(this.#persistent.recursive.has(path));
+  }
+
+  #removePersistent(mode: PersistentWatchMode, path: string, listener: WatchListener): boolean {
+    const watch = this.#persistent[mode].get(path);
+    const had = watch?.listeners.delete(listener) ?? false;
+    if (watch?.listeners.size === 0) this.#persistent[mode].delete(path);
+    return had;
   }
 
   #addPersistentListeners(type: WatchEventType, path: string, listeners: Set<WatchListener>): void {
