@@ -10,7 +10,7 @@ const flags = new Set(process.argv.slice(2));
 const require = createRequire(import.meta.url);
 
 /** Packages that few commands need: each is a file of its own, read when it is imported. */
-const SEPARATE = ["chalk"];
+const SEPARATE = ["chalk", "inquirer", "ora"];
 
 /** Node's modules that packages load without needing them for most commands; each costs milliseconds at every start. */
 const LATE = ["assert", "child_process", "fs", "tls"];

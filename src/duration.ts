@@ -5,6 +5,11 @@ const UNIT_MS: Readonly<Record<string, number>> = { "": 1, ms: 1, s: 1000, m: 60
 /** Reads `1500ms`, `10s`, `5m`, `1h`; a plain number is milliseconds. Throws UsageError. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
-  if (!match) throw new UsageError(`bad duration '${text}'`, { hint: "use for example 1500ms, 10s, 5m or 1h" });
+  if (!match) {
+    throw new UsageError(`bad duration '${text}'`, {
+      reason: "bad-duration",
+      hint: "use for example 1500ms, 10s, 5m or 1h",
+    });
+  }
   return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? ""] ?? 1));
 }

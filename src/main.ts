@@ -3,23 +3,28 @@ import { basename } from "node:path";
 import type { Program } from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
 import { type Config, outputFormat, readConfig, type Surroundings, sessionOptions } from "./config.ts";
-import { ExitCode, InterruptedError, UsageError } from "./errors.ts";
+import { ExitCode, InterruptedError, NoNodeError, UsageError } from "./errors.ts";
 import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts";
 import { type Io, isBrokenPipe, write } from "./io/io.ts";
 import { processIo } from "./io/process-io.ts";
+import { prompterFor } from "./io/prompter.ts";
 import type { OutputFormat } from "./render/renderer.ts";
-import { parseConnectString } from "./session/connect-string.ts";
+import { formatAddress, parseConnectString } from "./session/connect-string.ts";
 import type { SessionOptions } from "./session/options.ts";
 import type { Session } from "./session/session.ts";
 import { FrontEnd, type FrontEndOptions } from "./shell/front-end.ts";
 import { splitGlobals } from "./shell/globals.ts";
+import type { Nearby, Sessions } from "./shell/missing-znode.ts";
 import { runOneShot } from "./shell/one-shot.ts";
-import { openRenderer } from "./shell/open-renderer.ts";
+import { openColors, openRenderer } from "./shell/open-renderer.ts";
 import type { Script } from "./shell/script.ts";
+import { suggest } from "./shell/suggest.ts";
 
 /** What main needs that is not a stream. */
 export interface Services {
   openSession(options: SessionOptions): Promise<Session>;
+  /** What a server says of itself: its release and its role. Undefined where it does not say. */
+  about?(server: string, options: SessionOptions): Promise<string | undefined>;
   /** Tells of SIGINT and SIGTERM; returns the function that stops telling. */
   onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void;
 }
@@ -48,19 +53,22 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
   // Known as soon as the line is split; an error before that is shown in the format that can be guessed.
   let flags: GlobalFlags = argv.includes("--json") ? { json: ["true"] } : {};
   let command: string | undefined;
+  let open: ReportContext["open"];
   try {
     const line = splitGlobals(argv);
     flags = line.flags;
     command = line.words[0];
     const config = readConfig(flags, surroundings);
-    refuseMissingParts(config, line.words, io);
+    refuseMissingParts(config);
     const reportLine = (failed: unknown, where: { readonly command?: string }) =>
-      reportError(failed, { io, flags, surroundings, ...where });
-    const code = await run(line.words, config, { io, services, signal: interrupt.signal, report: reportLine });
+      reportError(failed, { io, flags, surroundings, open, ...where });
+    const environment = { io, services, signal: interrupt.signal, report: reportLine };
+    open = frontEndOptions(config, environment).openSession;
+    const code = await run(line.words, config, environment);
     return interruptedCode ?? code;
   } catch (error) {
     if (isBrokenPipe(error)) return ExitCode.ok;
-    const code = await reportError(error, { io, flags, surroundings, command });
+    const code = await reportError(error, { io, flags, surroundings, command, open });
     return interruptedCode ?? code;
   } finally {
     stopListening();
@@ -68,14 +76,9 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
 }
 
 /** The parts that this version does not have. Each line goes when its part comes. */
-function refuseMissingParts(config: Config, words: readonly string[], io: Io): void {
-  const isScript = config.script !== undefined || config.scriptFile !== undefined;
-  const missing = [
-    config.isEmbedded && "--embedded",
-    words.length === 0 && !isScript && io.stdin.isTTY && "the interactive shell",
-  ].find((part) => part !== false);
-  if (missing === undefined) return;
-  throw new UsageError(`${missing} is not available in this version`, {
+function refuseMissingParts({ isEmbedded }: Config): void {
+  if (!isEmbedded) return;
+  throw new UsageError("--embedded is not available in this version", {
     hint: "give one command, as in zksh get /path; zksh help lists them all",
   });
 }
@@ -99,13 +102,36 @@ async function run(words: readonly string[], config: Config, environment: Enviro
     );
   }
   if (script !== undefined && scriptFile !== undefined) throw new UsageError("-c and -f were both given");
+  const isScript = script !== undefined || scriptFile !== undefined;
+  if (!isScript && io.stdin.isTTY && io.stdout.isTTY) return interact(frontEnd, config, environment);
   const { runScript } = await import("./shell/script.ts");
   if (script !== undefined) return runScript({ name: "-c", text: [script], keepsGoing, report }, frontEnd);
+  const isZkcli = config.output === "zkcli";
+  const read = isZkcli ? { read: (await import("./shell/zkcli-line.ts")).readZkcliStatements } : {};
   if (scriptFile === undefined || scriptFile === "-") {
-    return runScript({ name: "stdin", text: io.stdin.stream, keepsGoing, report }, frontEnd);
+    return runScript({ name: "stdin", text: io.stdin.stream, keepsGoing, report, ...read }, frontEnd);
   }
   const text = await readScript(scriptFile, io);
-  return runScript({ name: scriptFile, text: [text], keepsGoing, report }, frontEnd);
+  return runScript({ name: scriptFile, text: [text], keepsGoing, report, ...read }, frontEnd);
+}
+
+async function interact(frontEnd: FrontEnd, config: Config, environment: Environment): Promise<number> {
+  const { io, services, report } = environment;
+  const { color, isQuiet, session } = config;
+  const [{ runRepl }, { History, historyFile }] = await Promise.all([
+    import("./shell/repl.ts"),
+    import("./shell/history.ts"),
+  ]);
+  return runRepl(frontEnd, {
+    history: await History.load(historyFile(io.env)),
+    servers: session.servers.map(formatAddress).join() + (session.chroot ?? ""),
+    colors: await openColors(io.stdout, color),
+    isQuiet,
+    report,
+    async about(server) {
+      return services.about?.(server, await sessionOptions(config, (path) => io.readFile(path)));
+    },
+  });
 }
 
 async function readScript(path: string, io: Io): Promise<Buffer> {
@@ -124,8 +150,9 @@ function frontEndOptions(config: Config, { io, services, signal }: Environment):
     signal,
     program,
     isReadOnly: config.session.readOnly ?? false,
+    dialect: format === "zkcli" ? "zkcli" : "zksh",
     isForPeople: () => format === "text" && io.stdout.isTTY && !isQuiet,
-    asker: config.isYes ? "yes" : undefined,
+    asker: config.isYes ? "yes" : config.isNoInput ? undefined : () => prompterFor(io),
     renderer: () => openRenderer(io.stdout, { format, color, isQuiet }),
     async openSession(target) {
       const options = await sessionOptions(config, (path) => io.readFile(path));
@@ -138,7 +165,12 @@ function frontEndOptions(config: Config, { io, services, signal }: Environment):
 
 const program: Program = {
   commands,
-  globalOptions: globalOptions.map((option) => ({ term: globalTerm(option), summary: option.summary })),
+  globalOptions: globalOptions.map((option) => ({
+    term: globalTerm(option),
+    summary: option.summary,
+    ...("env" in option && { env: option.env }),
+  })),
+  suggest,
   async version() {
     const { readFile } = await import("node:fs/promises");
     // One level up from src/ as from dist/.
@@ -151,20 +183,32 @@ interface ReportContext {
   readonly flags: GlobalFlags;
   readonly surroundings: Surroundings;
   readonly command?: string | undefined;
+  /** The session that the line ran in, where it lives on. */
+  readonly session?: () => Promise<Session>;
+  /** Opens another one. */
+  readonly open?: (() => Promise<Session>) | undefined;
   /** The line of the script that failed. */
   readonly file?: string;
   readonly line?: number;
 }
 
 async function reportError(error: unknown, context: ReportContext): Promise<number> {
-  const { io, flags, surroundings, command, file, line } = context;
+  const { io, flags, surroundings, command, session, open, file, line } = context;
   const { report } = await import("./shell/report.ts");
   const format = formatOr("text", () => outputFormat(flags, surroundings));
   const color = flags.color?.at(-1) === "never" ? "never" : flags.color?.at(-1) === "always" ? "always" : "auto";
   const renderer = await openRenderer(io.stderr, { format, color, isQuiet: false });
   const isDebug = flags.debug !== undefined || Boolean(surroundings.env.ZKSH_DEBUG);
   const where = file === undefined || line === undefined ? undefined : { file, line };
-  return report(error, { io, renderer, command, isDebug, ...(where && { where }) });
+  const nearby = format === "text" ? await lookNearby(error, { current: session, open }) : undefined;
+  return report(error, { io, renderer, command, isDebug, nearby, ...(where && { where }) });
+}
+
+/** Loads what looks around only where something is missing. */
+async function lookNearby(error: unknown, sessions: Sessions): Promise<Nearby | undefined> {
+  if (!(error instanceof NoNodeError)) return undefined;
+  const { findNearby } = await import("./shell/missing-znode.ts");
+  return findNearby(error, sessions);
 }
 
 function formatOr(fallback: OutputFormat, read: () => OutputFormat): OutputFormat {
@@ -179,6 +223,10 @@ const processServices: Services = {
   async openSession(options) {
     const { openSession } = await import("./session/zookeeper/client.ts");
     return openSession(options);
+  },
+  async about(address, { tls }) {
+    const { describeServer } = await import("./session/zookeeper/four-letter-word.ts");
+    return describeServer(address, tls);
   },
   onSignal(listener) {
     const signals = ["SIGINT", "SIGTERM"] as const;

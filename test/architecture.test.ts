@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "session/zookeeper": ["session", "wire"],
   wire: [],
 };
-const COMMON = ["errors", "result", "duration"];
+const COMMON = ["errors", "result", "duration", "child"];
 /** Files at the top that are part of a layer. */
 const PART_OF: Readonly<Record<string, string>> = { "client-properties": "config", "global-options": "config" };
 
@@ -37,6 +37,11 @@ const PACKAGES: Readonly<Record<string, (file: string) => boolean>> = {
   ora: (file) => file.startsWith("io/"),
   "node-zookeeper-client": (file) => file.startsWith("session/zookeeper/"),
 };
+
+/** Files have the command's name in kebab-case: `getAcl` is in get-acl.ts. */
+function fileName(command: string): string {
+  return command.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
 
 function layerOf(file: string): string {
   const folder = dirname(file);
@@ -88,10 +93,11 @@ describe("source", () => {
     if (name !== "main.ts") expect(code.match(/process\.(exit\w*|argv|on|once)\b/g) ?? []).toEqual([]);
   });
 
-  test.each(files.filter(({ name }) => name.startsWith("commands/")))(
+  // The registry is one line a command, whatever the formatter makes of it.
+  test.each(files.filter(({ name }) => name.startsWith("commands/") && name !== "commands/index.ts"))(
     "$name has at most 150 lines",
     ({ name, source }) => {
-      const limit = commands.some((entry) => `commands/${entry.name}.ts` === name) ? 100 : 150;
+      const limit = commands.some((entry) => `commands/${fileName(entry.name)}.ts` === name) ? 100 : 150;
       expect(source.split("\n").length - 1).toBeLessThanOrEqual(limit);
     },
   );
@@ -109,12 +115,13 @@ describe("commands", () => {
     expect(summary).toMatch(/^[a-z].*[^.]$/);
     expect(examples.length).toBeGreaterThan(0);
     expect(examples.filter((example) => example.split(" ")[0] !== name)).toEqual([]);
-    expect(existsSync(join(root, `test/commands/${name}.test.ts`))).toBe(true);
+    const tests = [name, fileName(name)].map((file) => join(root, `test/commands/${file}.test.ts`));
+    expect(tests.some((file) => existsSync(file))).toBe(true);
   });
 
   test.each(commands)("$name leaves global options alone", async ({ load }) => {
     const own = Object.keys((await load()).options).map(longName);
-    const globals = globalOptions.map(({ name }) => `--${name}`);
+    const globals = globalOptions.filter((option) => !("long" in option)).map(({ name }) => `--${name}`);
     expect(own.filter((option) => globals.includes(option as (typeof globals)[number]))).toEqual([]);
   });
 });

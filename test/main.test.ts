@@ -1,22 +1,46 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { ConnectionError } from "../src/errors.ts";
+import { main } from "../src/main.ts";
+import { zkcliUsageList } from "../src/render/zkcli-usage.ts";
+import { memoryIo } from "./commands/memory-io.ts";
 import { expected, outcome, type Row, run } from "./commands/run.ts";
+import { StubSession } from "./commands/stub-session.ts";
+import { eventually } from "./support/eventually.ts";
 
 const given = { "/a": "x" };
 const NOT_YET = "  give one command, as in zksh get /path; zksh help lists them all\n";
 
 const rows: Row[] = [
-  {
-    name: "the shell is not there yet",
-    argv: [],
-    tty: true,
-    stderr: `error: the interactive shell is not available in this version\n${NOT_YET}`,
-    exit: 2,
-  },
   { name: "-c runs its text", argv: ["-c", "ls /; get /a"], given, stdout: "a\nx" },
   { name: "-f runs a file", argv: ["-f", "s.zk"], given, files: { "s.zk": "# a script\nget /a\n" }, stdout: "x" },
   { name: "-f - runs stdin", argv: ["-f", "-"], given, stdin: "get /a", stdout: "x" },
+  {
+    name: "as zkCli, a script on stdin is split as zkCli splits it",
+    argv: ["-o", "zkcli"],
+    given,
+    stdin: 'set /a {"k":1};\nget /a\n',
+    stdout: '{"k":1};\n',
+  },
+  {
+    name: "as zkCli, a script in a file too",
+    argv: ["-o", "zkcli", "-f", "s.zk"],
+    given,
+    files: { "s.zk": "set /a it's\nget /a\n" },
+    stdout: "it's\n",
+  },
+  {
+    name: "as zkCli, -c keeps our rules, because zkCli has none for it",
+    argv: ["-o", "zkcli", "-c", "set /a 'b c'; get /a"],
+    given,
+    stdout: "b c\n",
+  },
+  {
+    name: "as zkCli, -w may be given where nothing can come of it",
+    argv: ["-o", "zkcli", "get", "-w", "/a"],
+    given,
+    stdout: "x\n",
+  },
   { name: "a pipe is a script", argv: [], given, stdin: "get /a\nget /a\n", stdout: "xx" },
   {
     name: "a script stops at its first failure and tells the line",
@@ -71,7 +95,7 @@ const rows: Row[] = [
   {
     name: "a misspelt command as zkCli",
     argv: ["-o", "zkcli", "foo"],
-    stderr: "Command not found: Command not found foo\n",
+    stderr: `${zkcliUsageList()}Command not found: Command not found foo\n`,
     exit: 2,
   },
   {
@@ -148,6 +172,14 @@ const rows: Row[] = [
     exit: 130,
   },
   {
+    name: "SIGINT while a script waits for its next line",
+    argv: [],
+    stdin: new PassThrough(),
+    signal: "SIGINT",
+    stderr: "stdin:1: error: interrupted\n",
+    exit: 130,
+  },
+  {
     name: "nobody reads the output",
     argv: ["ls", "-R", "/"],
     given,
@@ -159,6 +191,21 @@ const rows: Row[] = [
 describe("main", () => {
   test.each(rows)("$name", async (row) => {
     expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("answers a piped line before the next one comes", async () => {
+    const stdin = new PassThrough();
+    const io = memoryIo({ stdin });
+    const session = new StubSession(given).asSession();
+    const exit = main({ programName: "zksh", argv: [] }, io, {
+      openSession: async () => session,
+      onSignal: () => () => {},
+    });
+    stdin.write("get /a\n");
+    await eventually(() => io.written.stdout.toString() === "x");
+    stdin.write("get /b\n");
+    // A failure ends the script, although the pipe stays open.
+    expect(await exit).toBe(3);
   });
 
   test("passes the session's options on", async () => {
@@ -186,7 +233,7 @@ describe("main", () => {
 
   test("reports the bad line, not the bad file, when both are bad", async () => {
     const { stderr } = await run(["--auth-file", "nope", "get"]);
-    expect(stderr).toBe("error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] path\n");
+    expect(stderr).toBe("error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] path [watch]\n");
   });
 
   test("--debug traces to stderr and shows the stack", async () => {

@@ -2,7 +2,7 @@
 import { parseDuration } from "../duration.ts";
 import { UsageError } from "../errors.ts";
 import { parseAcl } from "../session/acl.ts";
-import { validatePath } from "../session/path.ts";
+import { resolvePath, validatePath } from "../session/path.ts";
 import type { Acl } from "../session/session.ts";
 
 /** Where `-` and `@file` are read from. */
@@ -20,8 +20,16 @@ export class Outside<T> {
   }
 }
 
+/** What the meaning of a word may depend on. */
+interface Where {
+  /** The znode that relative paths start from. */
+  readonly cwd: string;
+  /** As in zkCli: paths are absolute (until a `cd`), and data is nothing but text. */
+  readonly isVerbatim?: boolean;
+}
+
 /** Turns a word into a value. Throws UsageError. */
-export type ValueParser<T> = (word: string, where: { readonly cwd: string }) => T | Outside<T>;
+export type ValueParser<T> = (word: string, where: Where) => T | Outside<T>;
 
 interface Declared<T> {
   readonly parse: ValueParser<T>;
@@ -34,7 +42,7 @@ export interface OptionalArgument<T> extends Declared<T> {
   readonly arity: "optional";
 }
 export interface RestArgument<T> extends Declared<T> {
-  readonly arity: "rest";
+  readonly arity: "rest" | "command";
 }
 export type Argument<T> = RequiredArgument<T> | OptionalArgument<T> | RestArgument<T>;
 
@@ -64,6 +72,11 @@ export function rest<T>(parse: ValueParser<T>, summary: string): RestArgument<T>
   return { arity: "rest", parse, summary };
 }
 
+/** The words behind `--`, as they are: a program to run and its arguments; none when there is no `--`. Stands last. */
+export function programToRun(summary: string): RestArgument<string> {
+  return { arity: "command", parse: word, summary };
+}
+
 /** An option without a value; its long name is its key in kebab-case. An empty `short` is none. */
 export function flag(short: string, summary: string): Flag {
   return { kind: "flag", short, summary };
@@ -77,31 +90,15 @@ export function option<T>(short: string, placeholder: string, parse: ValueParser
 export const word: ValueParser<string> = (text) => text;
 
 /** An existing znode's path, made absolute. */
-export const znodePath: ValueParser<string> = (text, { cwd }) => {
-  const path = resolvePath(text, cwd);
-  validatePath(path);
-  return path;
-};
+export const znodePath: ValueParser<string> = (text, where) => absolutePath(text, where, { sequential: false });
 
 /** The path of a znode to be made: as {@link znodePath}, but it may end in `/`, which only a sequential create can use. */
-export const newZnodePath: ValueParser<string> = (text, { cwd }) => {
-  const path = resolvePath(text, cwd);
-  validatePath(path, { sequential: true });
-  return path;
-};
+export const newZnodePath: ValueParser<string> = (text, where) => absolutePath(text, where, { sequential: true });
 
-/** Relative paths start at `cwd` and may go up; absolute ones are taken as they are, so that `/a/../b` stays an error. */
-function resolvePath(text: string, cwd: string): string {
-  if (text === "" || text.startsWith("/")) return text;
-  const names = cwd.split("/").filter((name) => name !== "");
-  const steps = text.split("/");
-  const last = steps.at(-1);
-  for (const [index, step] of steps.entries()) {
-    if (step === "..") names.pop();
-    else if (step !== "." && (step !== "" || index < steps.length - 1)) names.push(step);
-  }
-  const path = `/${names.join("/")}`;
-  return last === "" && path !== "/" ? `${path}/` : path;
+function absolutePath(text: string, { cwd, isVerbatim = false }: Where, options: { sequential: boolean }): string {
+  const path = isVerbatim && cwd === "/" ? text : resolvePath(text, cwd);
+  validatePath(path, options);
+  return path;
 }
 
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
@@ -129,7 +126,8 @@ export const ttl: ValueParser<number> = (text) => {
 };
 
 /** Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all else is UTF-8 text. */
-export const data: ValueParser<Buffer> = (text) => {
+export const data: ValueParser<Buffer> = (text, { isVerbatim = false }) => {
+  if (isVerbatim) return Buffer.from(text);
   if (text === "-") return new Outside((reader) => reader.stdin());
   if (text.startsWith("@@")) return Buffer.from(text.slice(1));
   if (text.startsWith("@")) return new Outside((reader) => reader.file(text.slice(1)));

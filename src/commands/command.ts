@@ -1,4 +1,5 @@
 /** What a command is: a declaration that returns typed results. It never prints, prompts or exits. */
+import type { ChildEnd, ChildRequest } from "../child.ts";
 import type { Control, Result } from "../result.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type {
@@ -45,6 +46,8 @@ export interface Context {
   readonly shell: Shell;
   /** What was typed when the command's {@link Command.secret} was asked for. */
   readonly secret?: string;
+  /** Runs a program to its end, with our stdout and stderr. */
+  runChild(request: ChildRequest): Promise<ChildEnd>;
   /** Told now and then how far a long piece of work has come. */
   readonly onProgress?: (done: number, what: string) => void;
 }
@@ -54,13 +57,17 @@ export interface Shell {
   /** A person is typing: there will be more lines. */
   readonly isInteractive: boolean;
   changeDirectory(path: string): void;
+  /** Where one was before the last change; undefined when there was none. */
+  readonly previousCwd: string | undefined;
+  /** The session; a new one when the last was lost. For commands that go on where a session ends. */
+  session(): Promise<Session>;
   /** Leaves the session and opens another, to `target` or to the same servers; resolves when a server has accepted it. */
-  connect(target: string | undefined, signal: AbortSignal): Promise<void>;
+  connect(target: string | undefined, signal: AbortSignal): Promise<Session>;
   /** Ends the session; the next one is opened by {@link connect} only. */
   disconnect(): Promise<void>;
   /** Proves an identity in this session and in every session after it. */
   identify(scheme: string, credential: Buffer, signal: AbortSignal): Promise<void>;
-  /** The lines so far, oldest first; the last is the one that is running. */
+  /** The lines so far, oldest first and without passwords; the last is the one that is running. */
   readonly history: readonly string[];
   /** Whether watch events are shown. */
   printsWatches: boolean;
@@ -69,7 +76,9 @@ export interface Shell {
 /** What the program knows of itself, for `help` and `version`. */
 export interface Program {
   readonly commands: readonly CommandEntry[];
-  readonly globalOptions: readonly { readonly term: string; readonly summary: string }[];
+  readonly globalOptions: readonly { readonly term: string; readonly summary: string; readonly env?: string }[];
+  /** The candidate that was probably meant. */
+  suggest(word: string, candidates: Iterable<string>): string | undefined;
   version(): Promise<string>;
 }
 

@@ -1,7 +1,8 @@
 import { ConflictError, NoNodeError, UsageError } from "../errors.ts";
-import { parentPath, validatePath } from "../session/path.ts";
+import { hashDigests } from "../session/acl.ts";
+import { ancestors, validatePath } from "../session/path.ts";
 import type { CreateMode, CreateOptions, Session } from "../session/session.ts";
-import { acl, data, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
+import { acl, data, decodeBase64, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
 export const create = defineCommand({
@@ -26,14 +27,19 @@ export const create = defineCommand({
     container: flag("-c", "let the server remove it when its last child is gone"),
     ttl: option("-t", "ttl", ttl, "let the server remove it after this time unused (ms, or 10s, 5m, 1h)"),
     parents: flag("-p", "make missing parents too"),
+    base64: flag("-b", "the data is base64: store what it stands for"),
+    hashDigests: flag("", "digest:USER:PASSWORD in the ACL has the password itself: hash it"),
   },
-  oneFlight: (_context, _args, { parents }) => !parents,
-  async run({ session, signal, isOneShot }, { path, data: bytes = null, acl: list }, flags) {
+  // Whether a server knows the newer modes is asked first.
+  oneFlight: (_context, _args, { parents, container, ttl: lifetime }) =>
+    !parents && !container && lifetime === undefined,
+  async run({ session, signal, isOneShot }, { path, data: given = null, acl: list }, flags) {
     validatePath(path, { sequential: flags.sequential });
+    const bytes = flags.base64 && given ? decodeBase64(given) : given;
     const options = {
       signal,
       mode: createMode(flags),
-      ...(list && { acl: list }),
+      ...(list && { acl: flags.hashDigests ? hashDigests(list) : list }),
       ...(flags.ttl !== undefined && { ttlMs: flags.ttl }),
     };
     const created = flags.parents
@@ -82,10 +88,4 @@ async function createWithParents(
   if (created.status === "fulfilled") return created.value;
   const refused = made.find((outcome) => outcome.status === "rejected" && !(outcome.reason instanceof ConflictError));
   throw created.reason instanceof NoNodeError && refused?.status === "rejected" ? refused.reason : created.reason;
-}
-
-/** All parents of a path, from the top down, without `/`. */
-function ancestors(path: string): string[] {
-  const parent = parentPath(path);
-  return parent === "/" ? [] : [...ancestors(parent), parent];
 }

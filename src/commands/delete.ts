@@ -13,6 +13,6 @@ export const deleteNode = defineCommand({
   oneFlight: true,
   async run({ session, signal }, { path, version: positional }, options) {
     await session().delete(path, { signal, ...expectedVersion(options.version, positional) });
-    return { kind: "deleted", path };
+    return { kind: "deleted", path, ...(positional !== undefined && { oldForm: "delete" }) };
   },
 });

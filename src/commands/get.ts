@@ -1,13 +1,16 @@
-import { flag, required, znodePath } from "./arguments.ts";
+import { flag, optional, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
-import { readOptions } from "./request-options.ts";
+import { oldWatch, readOptions } from "./request-options.ts";
 
 export const get = defineCommand({
   details:
     "In a pipe the exact bytes are written, nothing added. On a terminal JSON is indented and binary data is shown as a hex dump.",
   examples: ["get /zookeeper/config", "get -s /app/config"],
   effect: "read",
-  args: { path: required(znodePath, "the znode") },
+  args: {
+    path: required(znodePath, "the znode"),
+    watch: optional(oldWatch, "the word watch: as -w (zkCli's old form)"),
+  },
   options: {
     stat: flag("-s", "print its stat too"),
     watch: flag("-w", "watch for the next change (in the shell)"),
@@ -15,8 +18,9 @@ export const get = defineCommand({
     hex: flag("-x", "print the data as a hex dump"),
   },
   oneFlight: true,
-  async run(context, { path }, { stat: withStat, watch, base64, hex }) {
-    const { data, stat } = await context.session().getData(path, readOptions(context, watch));
-    return { kind: "data", path, data, stat, withStat, encoding: hex ? "hex" : base64 ? "base64" : "auto" };
+  async run(context, { path, watch: old = false }, { stat: withStat, watch, base64, hex }) {
+    const { data, stat } = await context.session().getData(path, readOptions(context, watch || old));
+    const encoding = hex ? "hex" : base64 ? "base64" : "auto";
+    return { kind: "data", path, data, stat, withStat, encoding, ...(old && { oldForm: "get" }) };
   },
 });

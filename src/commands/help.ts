@@ -1,41 +1,38 @@
 import { UsageError } from "../errors.ts";
-import type { CommandHelpResult, HelpResult } from "../result.ts";
+import type { CommandHelpResult } from "../result.ts";
 import { type Argument, type Option, optional, word } from "./arguments.ts";
-import { type CommandEntry, type CommandGroup, defineCommand, findCommand, type Program } from "./command.ts";
+import { type CommandEntry, defineCommand, findCommand, type Program } from "./command.ts";
+import { byGroup, topics } from "./help-topics.ts";
 import { argumentTerm, spelling, usage } from "./usage.ts";
 
-const TITLES: Readonly<Record<CommandGroup, string>> = {
-  znodes: "Znodes",
-  access: "Access",
-  watches: "Watches",
-  quotas: "Quotas",
-  server: "Servers",
-  shell: "Shell",
-};
-
 export const help = defineCommand({
-  examples: ["help", "help create"],
+  examples: ["help", "help create", "help exit-codes"],
   effect: "none",
-  args: { command: optional(word, "the command to show in full") },
+  args: { subject: optional(word, `a command, or ${topics.map(({ name }) => name).join(", ")}`) },
   options: {},
-  async run({ program }, { command: name }) {
-    if (name === undefined) return overview(program);
-    const entry = findCommand(program.commands, name);
-    if (!entry) throw new UsageError(`unknown command '${name}'`, { hint: "help lists all commands" });
-    return manual(entry);
+  async run({ program }, { subject }) {
+    if (subject === undefined) {
+      const pages = topics.map(({ name, summary }) => ({ term: `help ${name}`, summary }));
+      return { kind: "help", groups: byGroup(program.commands), topics: pages };
+    }
+    const entry = findCommand(program.commands, subject);
+    if (entry) return manual(entry);
+    const topic = topics.find(({ name }) => name === subject);
+    if (topic) return { kind: "topic", name: topic.name, summary: topic.summary, sections: topic.sections(program) };
+    throw unknownSubject(subject, program);
   },
 });
 
-function overview(program: Program): HelpResult {
-  const groups = Object.entries(TITLES)
-    .map(([group, title]) => ({
-      title,
-      rows: program.commands
-        .filter((entry) => entry.group === group)
-        .map(({ name, summary }) => ({ term: name, summary })),
-    }))
-    .filter(({ rows }) => rows.length > 0);
-  return { kind: "help", groups: [...groups, { title: "Global options", rows: program.globalOptions }] };
+function unknownSubject(subject: string, { commands, suggest }: Program): UsageError {
+  const names = [
+    ...commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+    ...topics.map(({ name }) => name),
+  ];
+  const like = suggest(subject, names);
+  return new UsageError(`no help about '${subject}'`, {
+    reason: "unknown-topic",
+    hint: like === undefined ? "help lists all commands and topics" : `did you mean help ${like}?`,
+  });
 }
 
 async function manual(entry: CommandEntry): Promise<CommandHelpResult> {

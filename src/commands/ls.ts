@@ -1,11 +1,11 @@
-import { PartialError, UsageError } from "../errors.ts";
-import { walk } from "../recipes/walk.ts";
-import type { PathsResult, Result } from "../result.ts";
+import { UsageError } from "../errors.ts";
+import type { OldForm, Result } from "../result.ts";
 import { joinPath } from "../session/path.ts";
 import type { Stat } from "../session/session.ts";
 import { flag, optional, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
-import { readOptions } from "./request-options.ts";
+import { oldWatch, readOptions } from "./request-options.ts";
+import { treePaths } from "./whole-tree.ts";
 
 /** Up to this many children are looked at one by one to show people which are ephemeral or have children. */
 const MAX_MARKED = 1_000;
@@ -14,19 +14,33 @@ export const ls = defineCommand({
   details: "On a terminal, name/ has children and name* is ephemeral.",
   examples: ["ls /", "ls -s /zookeeper", "ls -R /zookeeper"],
   effect: "read",
-  args: { path: optional(znodePath, "the znode (where you are, when left out)") },
+  args: {
+    path: optional(znodePath, "the znode (where you are, when left out)"),
+    watch: optional(oldWatch, "the word watch: as -w (zkCli's old form)"),
+  },
   options: {
     stat: flag("-s", "print its stat too"),
     watch: flag("-w", "watch for the next change (in the shell)"),
     recursive: flag("-R", "list everything below, one path a line"),
   },
   oneFlight: ({ isForPeople }, _args, { recursive }) => !recursive && !isForPeople,
-  run(context, { path = context.cwd }, { stat, watch, recursive }) {
-    return recursive ? listTree(context, path, watch) : listChildren(context, path, stat, watch);
+  run(context, { path = context.cwd, watch: old = false }, { stat, watch, recursive }) {
+    if (recursive) return listTree(context, path, watch || old);
+    return listChildren(context, path, { stat, watch: watch || old, ...(old && { oldForm: "ls" }) });
   },
 });
 
-async function listChildren(context: Context, path: string, withStat: boolean, watch: boolean): Promise<Result> {
+interface ListOptions {
+  readonly stat: boolean;
+  readonly watch: boolean;
+  readonly oldForm?: OldForm;
+}
+
+async function listChildren(
+  context: Context,
+  path: string,
+  { stat: withStat, watch, ...more }: ListOptions,
+): Promise<Result> {
   const session = context.session();
   const options = readOptions(context, watch);
   const { children, stat } = withStat
@@ -34,7 +48,7 @@ async function listChildren(context: Context, path: string, withStat: boolean, w
     : { children: await session.getChildren(path, options), stat: undefined };
   children.sort();
   const childStats = context.isForPeople ? await lookAt(context, path, children) : undefined;
-  return { kind: "children", path, children, ...(stat && { stat }), ...(childStats && { childStats }) };
+  return { kind: "children", path, children, ...(stat && { stat }), ...(childStats && { childStats }), ...more };
 }
 
 /** The stats of the children in one flight. A child that cannot be looked at goes without. */
@@ -51,22 +65,8 @@ async function lookAt(context: Context, parent: string, children: readonly strin
   return stats;
 }
 
-async function* listTree(context: Context, root: string, watch: boolean): AsyncGenerator<PathsResult> {
+function listTree(context: Context, root: string, watch: boolean): AsyncIterable<Result> {
   readOptions(context, watch);
   if (watch) throw new UsageError("-w cannot be combined with -R");
-  const { signal } = context;
-  const failures: { path: string; error: Error }[] = [];
-  const onFailure = (path: string, error: Error) => void failures.push({ path, error });
-  for await (const visits of walk(context.session(), root, { signal, onFailure })) {
-    const paths = visits.flatMap((visit) => visit.children);
-    if (visits[0]?.path === root) paths.unshift(root);
-    yield { kind: "paths", paths };
-  }
-  const [first] = failures;
-  if (first) throw unlisted(failures.length, first);
-}
-
-function unlisted(count: number, { path, error }: { path: string; error: Error }): PartialError {
-  const message = count === 1 ? `could not list ${path}` : `could not list ${count} znodes, among them ${path}`;
-  return new PartialError("partial", message, { path, hint: error.message, cause: error });
+  return treePaths(context, root);
 }

@@ -1,3 +1,6 @@
+import { ConflictError, NoNodeError, UsageError } from "../errors.ts";
+import type { Result } from "../result.ts";
+import type { Session, VersionOptions } from "../session/session.ts";
 import { data, decodeBase64, flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { expectedVersion } from "./request-options.ts";
@@ -5,7 +8,7 @@ import { expectedVersion } from "./request-options.ts";
 export const set = defineCommand({
   details:
     "Data is text, - for stdin byte for byte, or @file; @@x is the text @x. Use -- before data that starts with a dash.",
-  examples: ["set /app/config '{\"debug\":true}'", "set -v 3 /app/config off", "set /app/config @config.json"],
+  examples: ["set /app/config '{\"debug\":true}'", "set -v 3 /app/config off", "set --create /app/config @config.json"],
   effect: "write",
   args: {
     path: required(znodePath, "the znode"),
@@ -16,11 +19,43 @@ export const set = defineCommand({
     stat: flag("-s", "print the new stat"),
     version: option("-v", "version", version, "only if the data has this version"),
     base64: flag("-b", "the data is base64: store what it stands for"),
+    create: flag("", "make the znode where there is none"),
   },
-  oneFlight: true,
+  oneFlight: (_context, _args, { create }) => !create,
   async run({ session, signal }, { path, data: given, version: positional }, options) {
     const bytes = options.base64 ? decodeBase64(given) : given;
-    const stat = await session().setData(path, bytes, { signal, ...expectedVersion(options.version, positional) });
-    return { kind: "changed", path, stat, withStat: options.stat };
+    const how = { signal, ...expectedVersion(options.version, positional) };
+    const write = options.create ? setOrCreate : setData;
+    return { kind: "changed", path, withStat: options.stat, ...(await write(session(), path, bytes, how)) };
   },
 });
+
+type Written = Pick<Extract<Result, { kind: "changed" }>, "stat" | "isNew">;
+
+async function setData(session: Session, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
+  return { stat: await session.setData(path, bytes, how) };
+}
+
+/** Others may make the znode, or delete it, between the two tries; after a few rounds the last refusal stands. */
+async function setOrCreate(session: Session, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
+  if (how.version !== undefined) throw new UsageError("-v and --create exclude each other");
+  for (let round = 1; ; round++) {
+    try {
+      return await setData(session, path, bytes, how);
+    } catch (error) {
+      if (!(error instanceof NoNodeError) || round > 3) throw error;
+    }
+    try {
+      const { stat } = await session.create2(path, bytes, how);
+      return { stat, isNew: true };
+    } catch (error) {
+      if (!(error instanceof ConflictError) || error.reason !== "node-exists") throw missingParent(error);
+    }
+  }
+}
+
+function missingParent(error: unknown): unknown {
+  if (!(error instanceof NoNodeError)) return error;
+  const { reason, message, code = -101, path = "" } = error;
+  return new NoNodeError(reason, message, { code, path, hint: "its parent is missing: create -p makes that too" });
+}

@@ -13,6 +13,7 @@ export function usage(name: string, command: AnyCommand): string {
 
 /** How an argument is written in a usage line. */
 export function argumentTerm(key: string, { arity }: Argument<unknown>): string {
+  if (arity === "command") return `[-- ${key}...]`;
   return arity === "required" ? key : arity === "optional" ? `[${key}]` : `[${key}...]`;
 }
 

@@ -1,6 +1,7 @@
-/** The world outside the program, as narrow as it can be: three streams, what is known of them, the environment, files. */
+/** The world outside the program, as narrow as it can be: three streams, the environment, files, programs. */
 
 import type { Readable, Writable } from "node:stream";
+import type { ChildEnd, ChildRequest } from "../child.ts";
 
 export type ColorLevel = 0 | 1 | 2 | 3;
 
@@ -26,6 +27,8 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Environment;
   readFile(path: string): Promise<Buffer>;
+  /** Runs a program with our stdout and stderr; see child.ts for what it throws. */
+  runChild(request: ChildRequest): Promise<ChildEnd>;
 }
 
 /** Resolves when the stream has taken the chunk, so that a slow reader slows the writer down; rejects when it is gone. */

@@ -20,6 +20,10 @@ export function processIo(): Io {
       const { readFile } = await import("node:fs/promises");
       return readFile(path);
     },
+    async runChild(request) {
+      const { runChild } = await import("./child.ts");
+      return runChild(request, process.env);
+    },
   };
 }
 

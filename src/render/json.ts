@@ -1,9 +1,12 @@
 /** One object a line. The fields are an interface: they are added to, never changed. */
 
 import { isUtf8 } from "node:buffer";
-import type { DataResult } from "../result.ts";
-import type { Stat } from "../session/session.ts";
+import type { DataResult, WatchedResult } from "../result.ts";
+import { formatPerms } from "../session/acl.ts";
+import type { Acl, Stat } from "../session/session.ts";
+import { parseConfig } from "./config.ts";
 import { escapeJson } from "./escape.ts";
+import { jsonQuota, jsonUsage } from "./quota.ts";
 import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith } from "./renderer.ts";
 import { hexId, isoTime } from "./stat.ts";
 
@@ -16,12 +19,42 @@ const renderers: ResultRenderers = {
   children: ({ path, children, stat }) => object({ path, children, ...(stat && { stat: jsonStat(stat) }) }),
   paths: ({ paths }) => ({ out: paths.map((path) => line({ path })).join("") }),
   created: ({ path }) => object({ path }),
-  changed: ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
+  changed: ({ path, stat, isNew }) => object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),
   deleted: ({ path }) => object({ path }),
   stat: ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
   existence: ({ path, exists }) => object({ path, exists }),
-  help: ({ groups }) => object({ groups }),
+  help: ({ kind: _, ...help }) => object(help),
+  "tree-deleted": ({ path, count }) => object({ path, deleted: count }),
+  failed: ({ path, error }) => ({
+    err: line({ error: { reason: error.reason ?? "internal", message: error.message, code: error.code, path } }),
+  }),
+  acl: ({ path, acl, stat }) => object({ path, acl: acl.map(jsonAcl), stat: jsonStat(stat) }),
+  "acl-changed": ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
+  "tree-acl-changed": ({ path, count }) => object({ path, changed: count }),
+  identified: ({ scheme }) => object({ scheme }),
+  identities: ({ identities }) => object({ identities }),
+  synced: ({ path }) => object({ path }),
+  ephemerals: ({ paths }) => object({ ephemerals: paths.toSorted() }),
+  count: ({ path, count }) => object({ path, count }),
+  config: ({ text, stat }) => object({ ...parseConfig(text), text, stat: jsonStat(stat) }),
+  quota: ({ path, limits, usage }) =>
+    object({ path, limits: jsonQuota(limits), ...(usage && { usage: jsonUsage(usage) }) }),
+  "quota-changed": ({ path, limits, usage, exceeded }) =>
+    object({ path, limits: jsonQuota(limits), usage: jsonUsage(usage), exceeded }),
+  "quota-deleted": ({ path }) => object({ path }),
   "command-help": ({ kind: _, ...help }) => object(help),
+  topic: ({ kind: _, ...topic }) => object(topic),
+  "watch-added": ({ path, isRecursive }) => object({ path, isRecursive }),
+  "watches-removed": ({ path, removed }) => object({ path, removed }),
+  watched: jsonWatched,
+  ran: ({ path, argv, end }) =>
+    "code" in end && end.code === 0 ? {} : { err: line({ notice: { event: "command-failed", path, argv, ...end } }) },
+  "working-znode": ({ path }) => object({ path }),
+  connected: ({ server, sessionId, isReadOnly }) => object({ server, sessionId: hexId(sessionId), isReadOnly }),
+  disconnected: () => object({ closed: true }),
+  history: ({ entries }) => ({ out: entries.map((entry) => line(entry)).join("") }),
+  "watch-printing": ({ isOn }) => object({ printwatches: isOn }),
+  "watch-event": ({ type, path, at }) => object({ event: type, path, time: isoTime(at), timeMs: at }),
   version: ({ version }) => object({ version }),
 };
 
@@ -33,12 +66,45 @@ function line(value: object): string {
   return `${escapeJson(JSON.stringify(value))}\n`;
 }
 
+function jsonWatched({ kind: _, ...result }: WatchedResult): Rendered {
+  const { event, path } = result;
+  switch (event) {
+    case "session-lost":
+    case "session-replaced":
+      return { err: line({ notice: { event, path } }) };
+    case "unreadable":
+      return { err: line({ notice: { event, path, message: result.error.message } }) };
+    case "absent":
+    case "deleted":
+      return object({ event, path });
+    case "children":
+      return object({ event, path, added: result.added, removed: result.removed });
+    default: {
+      const { data, stat } = result;
+      return object({
+        event,
+        path,
+        version: stat.version,
+        ...jsonData({ data, encoding: "auto" }),
+        stat: jsonStat(stat),
+      });
+    }
+  }
+}
+
 /** Text where the bytes are text, so that nothing is lost either way. */
-function jsonData({ data, encoding }: DataResult): { data: string | null; encoding: string } {
+function jsonData({ data, encoding }: Pick<DataResult, "data" | "encoding">): {
+  data: string | null;
+  encoding: string;
+} {
   if (data === null) return { data, encoding: encoding === "auto" ? "utf8" : encoding };
   if (encoding !== "auto") return { data: data.toString(encoding), encoding };
   const own = isUtf8(data) ? "utf8" : "base64";
   return { data: data.toString(own), encoding: own };
+}
+
+function jsonAcl({ scheme, id, perms }: Acl): object {
+  return { scheme, id, perms: formatPerms(perms) };
 }
 
 function jsonStat(stat: Stat): object {
@@ -59,6 +125,6 @@ function jsonStat(stat: Stat): object {
   };
 }
 
-function jsonError({ reason, message, exitCode, where, ...more }: Failure): string {
+function jsonError({ reason, message, exitCode, where, command: _, ...more }: Failure): string {
   return line({ error: { reason, message, exitCode, ...more, ...where } });
 }

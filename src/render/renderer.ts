@@ -18,6 +18,8 @@ export interface Failure {
   readonly code?: number;
   readonly path?: string;
   readonly hint?: string;
+  /** The command that failed, if it came to one. */
+  readonly command?: string;
   readonly stack?: string;
   /** The line of a script that failed. */
   readonly where?: { readonly file: string; readonly line: number };
@@ -27,6 +29,8 @@ export interface Renderer {
   result(result: Result): Rendered;
   /** Text for stderr, with its line end. */
   error(failure: Failure): string;
+  /** Instead of {@link error}, for failures that belong on stdout or have a text of their own. */
+  failure?(failure: Failure): Rendered | undefined;
 }
 
 /** What a renderer may know of the stream its text is written to. */

@@ -1,12 +1,18 @@
 /** For people on a terminal, and for pipes: one value a line, exact bytes, UTC times. */
-import type { ChildrenResult, CommandHelpResult, DataResult, HelpResult, HelpRow } from "../result.ts";
+import type { ChildrenResult, ConnectedResult, DataResult } from "../result.ts";
+import { formatAcl } from "../session/acl.ts";
 import type { Stat } from "../session/session.ts";
 import { hexDump, isReadable } from "./bytes.ts";
-import { type Cell, columns, displayWidth } from "./columns.ts";
+import { type Cell, columns } from "./columns.ts";
+import { clientsOf } from "./config.ts";
 import { escapeName, escapeText } from "./escape.ts";
+import { textCommandHelp, textHelp, textTopic } from "./help.ts";
 import { prettyJson } from "./pretty-json.ts";
+import { quotaWarnings, textQuota } from "./quota.ts";
 import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
-import { isoTime, readableTime, statLines } from "./stat.ts";
+import { hexId, isoTime, readableTime, statLines } from "./stat.ts";
+import { textRan, textWatched } from "./watch.ts";
+import { watchEventLine } from "./watch-event.ts";
 
 export function textRenderer(view: View): Renderer {
   const renderers = textRenderers(view);
@@ -18,6 +24,7 @@ export function textRenderer(view: View): Renderer {
 
 function textRenderers(view: View): ResultRenderers {
   const { isTTY, isQuiet } = view;
+  const lines = isTTY ? escapeText : (text: string) => text;
   const name = isTTY ? escapeName : (text: string) => text;
   const stat = (of: Stat) => statLines(of, isTTY ? (ms) => readableTime(ms, view.now()) : isoTime);
   const confirm = (text: string) => (isTTY && !isQuiet ? text : "");
@@ -32,15 +39,78 @@ function textRenderers(view: View): ResultRenderers {
     changed: (result) => ({
       out: result.withStat
         ? stat(result.stat)
-        : confirm(`Changed ${name(result.path)} (version ${result.stat.version})\n`),
+        : confirm(
+            result.isNew
+              ? `Created ${name(result.path)}\n`
+              : `Changed ${name(result.path)} (version ${result.stat.version})\n`,
+          ),
     }),
     existence: ({ path, exists }) => ({ out: confirm(`${name(path)} ${exists ? "exists" : "does not exist"}\n`) }),
     deleted: ({ path }) => ({ out: confirm(`Deleted ${name(path)}\n`) }),
+    "tree-deleted": ({ path, count }) => ({
+      out: confirm(count > 1 ? `Deleted ${name(path)} and ${count - 1} below it\n` : `Deleted ${name(path)}\n`),
+    }),
+    failed: ({ error }) => ({ err: `${escapeName(error.message)}\n` }),
+    acl: ({ acl, stat: of, withStat }) => ({
+      out: acl.map((entry) => `${name(formatAcl(entry))}\n`).join("") + (withStat ? stat(of) : ""),
+    }),
+    "acl-changed": ({ path, stat: of, withStat }) => ({
+      out: withStat ? stat(of) : confirm(`Changed the ACL of ${name(path)} (version ${of.aversion})\n`),
+    }),
+    "tree-acl-changed": ({ path, count }) => ({
+      out: confirm(`Changed the ACL of ${name(path)}${count > 1 ? ` and ${count - 1} below it` : ""}\n`),
+    }),
+    identified: ({ scheme, isShortLived }) => ({
+      out: confirm(`Identified (${name(scheme)})\n`),
+      ...(isShortLived &&
+        !isQuiet && { err: "note: an identity ends with its session; --auth SCHEME:CRED gives one to a command\n" }),
+    }),
+    identities: ({ identities }) => ({
+      out: identities.map(({ scheme, id }) => `${name(scheme)}:${name(id)}\n`).join(""),
+    }),
+    synced: () => ({ out: confirm("Sync is OK\n") }),
+    ephemerals: ({ paths, isOneShot }) => ({
+      out: paths
+        .toSorted()
+        .map((path) => `${name(path)}\n`)
+        .join(""),
+      ...(isOneShot && !isQuiet && { err: "note: a session sees only its own ephemerals, and this one is new\n" }),
+    }),
+    count: ({ count }) => ({ out: `${count}\n` }),
+    config: ({ text, stat: of, withStat, isBrief, isNew }) => ({
+      out:
+        confirm(isNew ? "Committed new configuration:\n" : "") +
+        withLineEnd(lines(isBrief ? clientsOf(text) : text)) +
+        (withStat ? stat(of) : ""),
+    }),
+    quota: (result) => ({ out: textQuota(result) }),
+    "quota-changed": (result) => ({
+      out: confirm(`Changed the quota of ${name(result.path)}\n`),
+      err: quotaWarnings(result),
+    }),
+    "quota-deleted": ({ path }) => ({ out: confirm(`Deleted the quota of ${name(path)}\n`) }),
     stat: (result) => ({ out: stat(result.stat) }),
     help: (result) => ({ out: textHelp(result, view) }),
     "command-help": (result) => ({ out: textCommandHelp(result, view) }),
+    topic: (result) => ({ out: textTopic(result, view) }),
+    "watch-added": ({ path, isRecursive }) => ({
+      out: confirm(`Watching ${name(path)}${isRecursive ? " and everything below it" : ""}\n`),
+    }),
+    "watches-removed": ({ path }) => ({ out: confirm(`No longer watching ${name(path)}\n`) }),
+    watched: (result) => textWatched(result, view),
+    ran: textRan,
+    "working-znode": ({ path, hasMoved }) => ({ out: hasMoved ? "" : `${name(path)}\n` }),
+    connected: (result) => ({ out: confirm(`Connected to ${connectedTo(result)}\n`) }),
+    disconnected: () => ({ out: confirm("Closed the session\n") }),
+    history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
+    "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
+    "watch-event": (result) => ({ out: watchEventLine(result, view) }),
     version: ({ version }) => ({ out: `zksh ${version}\n` }),
   };
+}
+
+function connectedTo({ server, sessionId, isReadOnly }: ConnectedResult): string {
+  return `${escapeName(server)}, session ${hexId(sessionId)}${isReadOnly ? ", read-only" : ""}`;
 }
 
 function textData(
@@ -76,36 +146,6 @@ function textChildren({ children, childStats }: ChildrenResult, { isTTY, columns
     return { text };
   });
   return columns(cells, width);
-}
-
-function textHelp({ groups }: HelpResult, { colors }: View): string {
-  const width = Math.max(...groups.flatMap(({ rows }) => rows.map(({ term }) => displayWidth(term))));
-  const sections = groups.map(({ title, rows }) => section(title, table(rows, width), colors));
-  return ["Usage: zksh [options] command [args]\n", ...sections, "help COMMAND shows one command in full\n"].join("\n");
-}
-
-function textCommandHelp(help: CommandHelpResult, { colors }: View): string {
-  const rows = [...help.args, ...help.options];
-  const width = Math.max(0, ...rows.map(({ term }) => displayWidth(term)));
-  return [
-    `${help.name}: ${help.summary}\n`,
-    section("Examples", help.examples.map((example) => `  ${example}\n`).join(""), colors),
-    section("Usage", `  ${help.usage}\n`, colors),
-    section("Arguments", table(help.args, width), colors),
-    section("Options", table(help.options, width), colors),
-    help.aliases.length > 0 ? section("Also called", `  ${help.aliases.join(", ")}\n`, colors) : "",
-    help.details === undefined ? "" : `${help.details}\n`,
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
-}
-
-function section(title: string, body: string, colors: View["colors"]): string {
-  return body === "" ? "" : `${colors.heading(title)}\n${body}`;
-}
-
-function table(rows: readonly HelpRow[], width: number): string {
-  return rows.map(({ term, summary }) => `  ${term}${" ".repeat(width - displayWidth(term))}  ${summary}\n`).join("");
 }
 
 function textError({ message, hint, stack, where }: Failure, { colors }: View): string {

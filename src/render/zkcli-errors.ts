@@ -1,5 +1,8 @@
 import { escapeName } from "./escape.ts";
 import type { Failure } from "./renderer.ts";
+import { zkcliUsage, zkcliUsageList } from "./zkcli-usage.ts";
+
+const INVALID_ACL = -114;
 
 /** zkCli's sentences; all others get KeeperException's text. */
 const SENTENCES: Readonly<Record<number, string>> = {
@@ -17,7 +20,7 @@ const SENTENCES: Readonly<Record<number, string>> = {
 
 const WITHOUT_PATH: Readonly<Record<number, string>> = {
   [-13]:
-    "No quorum of new config is connected and up-to-date with the leader of last commmitted config - " +
+    "No quorum of new config is connected and up-to-date with the leader of last committed config - " +
     "try invoking reconfiguration after new servers are connected and synced",
   [-14]: "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)",
 };
@@ -31,10 +34,16 @@ const KEEPER_MESSAGES: Readonly<Record<number, string>> = {
   [-5]: "MarshallingError",
   [-6]: "Unimplemented",
   [-7]: "OperationTimeout",
+  [-8]: "BadArguments",
+  [-101]: "NoNode",
+  [-102]: "NoAuth",
+  [-103]: "BadVersion",
   [-112]: "Session expired",
   [-113]: "Invalid callback",
+  [-114]: "InvalidACL",
   [-115]: "AuthFailed",
   [-118]: "Session moved",
+  [-119]: "Not a read-only call",
   [-120]: "Ephemeral node on local session",
   [-121]: "No such watcher",
   [-123]: "Reconfig is disabled",
@@ -52,9 +61,19 @@ const CODES: Readonly<Record<string, number>> = {
 };
 
 /** An error in zkCli's words where it has any; our own sentence without the `error:` otherwise. */
-export function zkcliError({ reason, message, code = CODES[reason], path, hint, stack }: Failure): string {
-  const sentence = code === undefined ? ownSentence(reason, message, hint) : zkcliSentence(code, path);
-  return `${escapeName(sentence)}\n${stack === undefined ? "" : `${stack}\n`}`;
+export function zkcliError(failure: Failure): string {
+  const { reason, stack } = failure;
+  const list = reason === "unknown-command" ? zkcliUsageList() : "";
+  const lines = sentences(failure).map((sentence) => `${escapeName(sentence)}\n`);
+  return `${list}${lines.join("")}${stack === undefined ? "" : `${stack}\n`}`;
+}
+
+function sentences(failure: Failure): string[] {
+  const { reason, message, code = CODES[reason], path, command } = failure;
+  const keeper = command === "create" ? [keeperSentence(INVALID_ACL, path)] : [];
+  if (reason === "bad-acl") return [message, ...keeper, `${SENTENCES[INVALID_ACL]}null`];
+  if (code === INVALID_ACL) return [...keeper, zkcliSentence(code, path)];
+  return [code === undefined ? ownSentence(failure) : zkcliSentence(code, path)];
 }
 
 function zkcliSentence(code: number, path: string | undefined): string {
@@ -62,13 +81,24 @@ function zkcliSentence(code: number, path: string | undefined): string {
   if (sentence !== undefined) return `${sentence}${path ?? ""}`;
   const alone = WITHOUT_PATH[code];
   if (alone !== undefined) return alone;
+  return keeperSentence(code, path);
+}
+
+/** KeeperException's own text, where zkCli has not put it into other words. */
+export function keeperMessage({ code, message }: { code?: number | undefined; message: string }, path: string): string {
+  return code === undefined ? message : keeperSentence(code, path);
+}
+
+function keeperSentence(code: number, path: string | undefined): string {
   const keeper = `KeeperErrorCode = ${KEEPER_MESSAGES[code] ?? `Unknown error ${code}`}`;
   return path === undefined ? keeper : `${keeper} for ${path}`;
 }
 
-function ownSentence(reason: string, message: string, hint: string | undefined): string {
-  // Too few words: zkCli answers with the usage line alone, which is our hint.
-  if (reason === "missing-argument" && hint !== undefined) return hint;
-  if (reason === "unknown-command") return `Command not found: Command not found ${message.split("'")[1] ?? ""}`;
+function ownSentence({ reason, message, hint, command }: Failure): string {
+  // Too few words: zkCli answers with the usage line alone.
+  if (reason === "missing-argument") return zkcliUsage(command ?? "") ?? hint ?? message;
+  if (reason === "unknown-command") return message.replace(/^.*?'(.*)'$/s, "Command not found: Command not found $1");
+  if (reason === "not-connected") return "Not connected";
+  if (reason === "bad-duration" && command === "create") return "-t argument must be a long value";
   return message;
 }

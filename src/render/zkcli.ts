@@ -1,17 +1,24 @@
 /** stdout as Apache zkCli 3.8 writes it, byte for byte, and its error texts; only a terminal is spared control characters. */
-import type { DataResult } from "../result.ts";
+import { isUtf8 } from "node:buffer";
+import type { DataResult, OldForm } from "../result.ts";
 import type { Stat } from "../session/session.ts";
+import { zkcliAcl } from "./acl.ts";
 import { framedHexDump } from "./bytes.ts";
+import { zkcliClients } from "./config.ts";
 import { escapeName, escapeText } from "./escape.ts";
 import { javaDate } from "./java-date.ts";
+import { quotaWarnings, zkcliQuota } from "./quota.ts";
 import { type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
 import { statLines } from "./stat.ts";
 import { textRenderer } from "./text.ts";
-import { zkcliError } from "./zkcli-errors.ts";
+import { zkcliWatchesRemoved } from "./watch.ts";
+import { watcherBlock } from "./watch-event.ts";
+import { keeperMessage, zkcliError } from "./zkcli-errors.ts";
+import { commandFailure } from "./zkcli-failures.ts";
 
 export function zkcliRenderer(view: View): Renderer {
   const renderers = zkcliRenderers(view);
-  return { result: (result) => renderWith(renderers, result), error: zkcliError };
+  return { result: (result) => renderWith(renderers, result), error: zkcliError, failure: commandFailure };
 }
 
 function zkcliRenderers(view: View): ResultRenderers {
@@ -20,18 +27,69 @@ function zkcliRenderers(view: View): ResultRenderers {
   // zkCli has no help; its own is printed with an unknown command, to stderr.
   const help = textRenderer(view);
   return {
-    data: (result) => ({ out: `${text(zkcliData(result))}\n${result.withStat ? block(result.stat) : ""}` }),
-    children: ({ children, stat }) => ({ out: `[${children.map(name).join(", ")}]\n${stat ? block(stat) : ""}` }),
+    data: (result) => ({
+      out: `${text(zkcliData(result))}\n${result.withStat ? block(result.stat) : ""}`,
+      ...deprecation(result),
+    }),
+    children: ({ children, stat, oldForm }) => ({
+      out: `[${children.map(name).join(", ")}]\n${stat ? block(stat) : ""}`,
+      ...deprecation({ oldForm }),
+    }),
     paths: ({ paths }) => ({ out: paths.map((path) => `${name(path)}\n`).join("") }),
     created: ({ path }) => ({ err: `Created ${name(path)}\n` }),
     changed: ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
-    deleted: () => ({}),
+    deleted: ({ oldForm }) => deprecation({ oldForm }),
     existence: ({ exists }) => ({ out: `${exists}\n` }),
-    stat: ({ stat }) => ({ out: block(stat) }),
+    stat: ({ stat, oldForm }) => ({ out: block(stat), ...deprecation({ oldForm }) }),
+    "tree-deleted": () => ({}),
+    // One behind the other on one line, as zkCli does it; of a deletion it tells nothing but that it failed.
+    failed: ({ what, path, error }) => ({ out: what === "setAcl" ? keeperMessage(error, name(path)) : "" }),
+    acl: ({ acl, stat, withStat }) => ({ out: text(zkcliAcl(acl)) + (withStat ? block(stat) : "") }),
+    "acl-changed": ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
+    "tree-acl-changed": () => ({}),
+    identified: () => ({}),
+    identities: ({ identities }) => ({
+      out: `Auth scheme: User\n${identities.map(({ scheme, id }) => `${name(scheme)}: ${name(id)}\n`).join("")}`,
+    }),
+    synced: () => ({ out: "Sync is OK\n" }),
+    ephemerals: ({ paths }) => ({ out: `[${paths.map(name).join(", ")}]\n` }),
+    count: ({ count }) => ({ out: `${count}\n` }),
+    config: ({ text: lines, stat, withStat, isBrief, isNew }) => ({
+      out:
+        (isNew ? "Committed new configuration:\n" : "") +
+        `${text(isBrief ? zkcliClients(lines) : lines)}\n${withStat ? block(stat) : ""}`,
+    }),
+    quota: (result) => zkcliQuota(result),
+    "quota-changed": (result) => ({ out: quotaWarnings(result) }),
+    "quota-deleted": () => ({}),
     help: help.result,
     "command-help": help.result,
+    topic: help.result,
+    "watch-added": () => ({}),
+    "watches-removed": (result) => ({ out: zkcliWatchesRemoved(result) }),
+    // zkCli has nothing like them.
+    watched: help.result,
+    ran: help.result,
+    "working-znode": ({ path, hasMoved }) => ({ out: hasMoved ? "" : `${name(path)}\n` }),
+    connected: () => ({}),
+    disconnected: () => ({}),
+    history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
+    "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
+    "watch-event": (result) => ({ out: watcherBlock(result, name) }),
     version: ({ version }) => ({ out: `ZooKeeper CLI version: zksh-${version}\n` }),
   };
+}
+
+const DEPRECATIONS: Readonly<Record<OldForm, string>> = {
+  get: "'get path [watch]' has been deprecated. Please use 'get [-s] [-w] path' instead.",
+  ls: "'ls path [watch]' has been deprecated. Please use 'ls [-w] path' instead.",
+  stat: "'stat path [watch]' has been deprecated. Please use 'stat [-w] path' instead.",
+  delete: "'delete path [version]' has been deprecated. Please use 'delete [-v version] path' instead.",
+  ls2: "'ls2' has been deprecated. Please use 'ls [-s] path' instead.",
+};
+
+function deprecation({ oldForm }: { readonly oldForm?: OldForm | undefined }): { err?: string } {
+  return oldForm === undefined ? {} : { err: `${DEPRECATIONS[oldForm]}\n` };
 }
 
 function block(stat: Stat): string {
@@ -42,5 +100,12 @@ function block(stat: Stat): string {
 function zkcliData({ data, encoding }: DataResult): string {
   const bytes = data ?? Buffer.from("null");
   if (encoding === "hex") return framedHexDump(bytes);
-  return bytes.toString(encoding === "base64" ? "base64" : "utf8");
+  return encoding === "base64" ? bytes.toString("base64") : javaText(bytes);
+}
+
+/** As Java decodes UTF-8: for half of a surrogate pair it puts one U+FFFD, where Node puts one for each byte. */
+function javaText(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString();
+  const marked = bytes.toString("latin1").replace(/\xed[\xa0-\xbf][\x80-\xbf]?/g, "\xef\xbf\xbd");
+  return Buffer.from(marked, "latin1").toString();
 }

@@ -23,6 +23,7 @@ function parseEntry(entry: string): Acl {
   const last = entry.lastIndexOf(":");
   if (first <= 0 || last === first) {
     throw new UsageError(`${entry} does not have the form scheme:id:perm`, {
+      reason: "bad-acl",
       hint: "for example world:anyone:r or digest:USER:HASH:cdrwa",
     });
   }

@@ -2,7 +2,7 @@ import { UsageError } from "../errors.ts";
 import type { ServerAddress } from "./options.ts";
 import { validatePath } from "./path.ts";
 
-export const DEFAULT_PORT = 2181;
+const DEFAULT_PORT = 2181;
 
 /** Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. Throws UsageError. */
 export function parseConnectString(text: string): { servers: ServerAddress[]; chroot: string } {

@@ -55,3 +55,17 @@ export function ancestors(path: string): string[] {
   const parent = parentPath(path);
   return parent === "/" ? [] : [...ancestors(parent), parent];
 }
+
+/** Relative paths start at `cwd` and may go up; absolute ones are taken as they are, so that `/a/../b` stays an error. */
+export function resolvePath(text: string, cwd: string): string {
+  if (text === "" || text.startsWith("/")) return text;
+  const names = cwd.split("/").filter((name) => name !== "");
+  const steps = text.split("/");
+  const last = steps.at(-1);
+  for (const [index, step] of steps.entries()) {
+    if (step === "..") names.pop();
+    else if (step !== "." && (step !== "" || index < steps.length - 1)) names.push(step);
+  }
+  const path = `/${names.join("/")}`;
+  return last === "" && path !== "/" ? `${path}/` : path;
+}

@@ -20,8 +20,8 @@ export interface Execution {
   /** Asked for when the command is under way already, so that loading the renderer costs no time of its own. */
   readonly renderer: () => Promise<Renderer>;
   readonly isReadOnly: boolean;
-  /** `yes`: every question is answered with yes. Left out: nobody can be asked. */
-  readonly asker?: Asker | "yes";
+  /** `yes`: every question is answered with yes. Left out: nobody can be asked. A function is called at the first question. */
+  readonly asker?: Asker | "yes" | (() => Asker | undefined);
   /** Called as soon as a command that makes all its requests at once has made them. */
   readonly onRequestsMade?: () => void;
   /** Acts on what is meant for the shell rather than for the reader. */
@@ -67,10 +67,12 @@ async function askFirst(
   { entry, command }: Invocation,
   args: Values,
   options: Values,
-  { context, asker }: Execution,
+  { context, asker: given }: Execution,
 ): Promise<Context> {
   const wanted = command.secret?.(args, options);
-  const question = await command.confirm?.(context, args, options);
+  const question = given === "yes" ? undefined : await command.confirm?.(context, args, options);
+  if (question === undefined && wanted === undefined) return context;
+  const asker = typeof given === "function" ? given() : given;
   if (question !== undefined && asker !== "yes") {
     if (asker === undefined) {
       throw new RefusedError("needs-confirmation", `${entry.name} wants an answer: ${question}`, {

@@ -3,7 +3,8 @@ import type { Context, Program } from "../commands/command.ts";
 import type { Io } from "../io/io.ts";
 import type { Renderer } from "../render/renderer.ts";
 import type { Session, WatchListener } from "../session/session.ts";
-import type { Asker, Execution } from "./execute.ts";
+import type { Execution } from "./execute.ts";
+import type { Dialect } from "./parser.ts";
 import type { ShellState } from "./shell-state.ts";
 
 export interface FrontEndOptions {
@@ -13,10 +14,12 @@ export interface FrontEndOptions {
   readonly signal: AbortSignal;
   readonly isReadOnly: boolean;
   readonly isForPeople: () => boolean;
-  readonly asker: Asker | "yes" | undefined;
+  readonly asker: Execution["asker"] | undefined;
   /** Opens a session to `target`, or to the servers the program was started with. */
   readonly openSession: (target?: string) => Promise<Session>;
   readonly renderer: () => Promise<Renderer>;
+  /** Whose rules hold for the words of a line; our own when left out. */
+  readonly dialect?: Dialect;
 }
 
 interface Line {
@@ -28,6 +31,8 @@ interface Line {
   /** Aborted when this line is to end; the program's signal when left out. */
   readonly signal?: AbortSignal;
   readonly onWatch?: WatchListener;
+  /** Told how far the work has come, where somebody is looking. */
+  readonly onProgress?: (done: number, what: string) => void;
 }
 
 export class FrontEnd {
@@ -37,10 +42,13 @@ export class FrontEnd {
   readonly openSession: FrontEndOptions["openSession"];
   /** What every line is executed with, but for its context. */
   readonly execution: Omit<Execution, "context">;
+  readonly dialect: Dialect;
   readonly #isForPeople: () => boolean;
 
-  constructor({ io, program, signal, isReadOnly, isForPeople, asker, openSession, renderer }: FrontEndOptions) {
+  constructor(options: FrontEndOptions) {
+    const { io, program, signal, isReadOnly, isForPeople, asker, openSession, renderer, dialect = "zksh" } = options;
     this.io = io;
+    this.dialect = dialect;
     this.program = program;
     this.signal = signal;
     this.openSession = openSession;
@@ -48,7 +56,7 @@ export class FrontEnd {
     this.execution = { io, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
   }
 
-  context({ state, command, session, isOneShot = false, signal = this.signal, onWatch }: Line): Context {
+  context({ state, command, session, isOneShot = false, signal = this.signal, onWatch, onProgress }: Line): Context {
     const isForPeople = this.#isForPeople;
     return {
       session() {
@@ -63,7 +71,9 @@ export class FrontEnd {
       },
       program: this.program,
       shell: state,
+      runChild: (request) => this.io.runChild(request),
       ...(onWatch !== undefined && { onWatch }),
+      ...(onProgress && { onProgress: (done, what) => isForPeople() && onProgress(done, what) }),
     };
   }
 }

@@ -3,9 +3,20 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   create: {
     "no-node": "create -p makes the missing parents too",
     "node-exists": "set replaces the data of a znode that exists",
+    "invalid-acl": "auth:: needs an identity (--auth); a digest needs a hash (--hash-digests makes it)",
     unimplemented: "TTL znodes need a server with zookeeper.extendedTypesEnabled=true; containers need 3.5 or newer",
   },
-  set: { "no-node": "create makes a znode" },
+  set: { "no-node": "set --create makes the znode" },
+  delete: { "not-empty": "deleteall deletes a znode and everything below it" },
+  setAcl: { "invalid-acl": "auth:: needs an identity (addauth); a digest needs a hash (--hash-digests makes it)" },
+  addauth: { "auth-failed": "the server does not know the scheme, or does not accept the proof" },
+  config: { "no-node": "servers before 3.5 have no dynamic configuration" },
+  reconfig: {
+    "connection-loss": "the change may have been made all the same: config shows it",
+    "reconfig-disabled": "the servers need reconfigEnabled=true",
+    "no-auth": "it takes the super user, or a w permission on /zookeeper/config",
+    unimplemented: "a standalone server cannot be reconfigured",
+  },
   "*": {
     "bad-version": "stat shows the version it has now",
     "no-auth": "--auth digest:USER:PASSWORD proves who you are",

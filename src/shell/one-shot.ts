@@ -1,27 +1,42 @@
 /** The front end for one command from the command line. */
 import { findCommand, type Program } from "../commands/command.ts";
+import { Progress } from "../io/progress.ts";
 import type { FrontEnd } from "./front-end.ts";
+import { LineIo } from "./line-io.ts";
 import { ShellState } from "./shell-state.ts";
 
 /** Runs the command and ends its session. Returns the exit code, or throws what the command threw. */
 export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { program } = frontEnd;
   const state = new ShellState({ isInteractive: false, open: frontEnd.openSession });
+  const progress = new Progress(() => frontEnd.io.stderr);
   const needsSession = seemsToNeedSession(words, program);
   // Awaited below; until then a mistake on the command line is the better thing to report.
   if (needsSession) state.session().catch(() => {});
   try {
     // Loaded only now, so that the connection is made meanwhile.
     const [{ parse }, { execute }] = await Promise.all([import("./parser.ts"), import("./execute.ts")]);
-    const invocation = await parse(words, { commands: program.commands, cwd: "/" });
+    const invocation = await parse(words, { commands: program.commands, cwd: "/", dialect: frontEnd.dialect });
     const session = invocation.entry.isOffline ? undefined : await state.session();
+    const context = frontEnd.context({
+      state,
+      command: invocation.entry.name,
+      session,
+      isOneShot: true,
+      // zkCli takes -w here too, and ends before anything can come of it; with us it is a mistake.
+      ...(frontEnd.dialect === "zkcli" && { onWatch: () => {} }),
+      onProgress: (done, what) => progress.report(done, what),
+    });
+    const { io } = new LineIo(frontEnd.io, () => progress.stop());
     return await execute(invocation, {
       ...frontEnd.execution,
-      context: frontEnd.context({ state, command: invocation.entry.name, session, isOneShot: true }),
+      io,
+      context,
       // From here on only answers are awaited: the goodbye can leave in the same flight as the requests.
       onRequestsMade: () => void session?.close(),
     });
   } finally {
+    progress.stop();
     await state.end();
   }
 }

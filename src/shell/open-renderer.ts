@@ -1,6 +1,6 @@
 import type { ColorChoice } from "../config.ts";
 import type { ColorLevel, Output } from "../io/io.ts";
-import { createColors } from "../render/colors.ts";
+import { type Colors, createColors } from "../render/colors.ts";
 import { createRenderer, type OutputFormat, type Renderer } from "../render/renderer.ts";
 
 export interface RenderSettings {
@@ -11,8 +11,13 @@ export interface RenderSettings {
 
 /** The renderer for what is written to one stream: colours and widths differ from stream to stream. */
 export async function openRenderer(output: Output, { format, color, isQuiet }: RenderSettings): Promise<Renderer> {
-  const colors = await createColors(colorLevel(output, color));
+  const colors = await openColors(output, color);
   return createRenderer(format, { isTTY: output.isTTY, columns: output.columns, colors, isQuiet, now: Date.now });
+}
+
+/** The palette for one stream. */
+export function openColors(output: Output, choice: ColorChoice): Promise<Colors> {
+  return createColors(colorLevel(output, choice));
 }
 
 function colorLevel(output: Output, choice: ColorChoice): ColorLevel {

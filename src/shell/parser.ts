@@ -2,9 +2,10 @@
 import { Command as CommanderCommand, CommanderError } from "commander";
 import type { Argument, Option, Outside } from "../commands/arguments.ts";
 import { type AnyCommand, type CommandEntry, findCommand } from "../commands/command.ts";
-import { spelling, usage } from "../commands/usage.ts";
+import { longName, spelling, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
 import { type GlobalOption, globalOptions, globalSpelling } from "../global-options.ts";
+import { readValues, splitCommand } from "./values.ts";
 
 /** A command and the values it is to run with; some may still have to be read from outside. */
 export interface Invocation {
@@ -17,23 +18,36 @@ export interface Invocation {
 export interface ParseOptions {
   readonly commands: readonly CommandEntry[];
   readonly cwd: string;
+  /** Whose rules hold for options and words; our own when left out. */
+  readonly dialect?: Dialect;
 }
+
+/** `zkcli`: as Apache zkCli reads its lines, so that what was written for it means the same here. */
+export type Dialect = "zksh" | "zkcli";
 
 /** Throws UsageError. `get --help` becomes an invocation of `help get`. */
 export async function parse(words: readonly string[], options: ParseOptions): Promise<Invocation> {
+  if (options.dialect === "zkcli") return (await import("./zkcli-parser.ts")).parseZkcli(words, options);
   const [name = "", ...rest] = words;
+  const where = { cwd: options.cwd };
   const entry = findCommand(options.commands, name);
   if (!entry) throw unknownCommand(name, options.commands);
   const command = await entry.load();
   const program = buildProgram(entry, command);
+  const { words: own, behind } = splitCommand(rest, command);
   try {
-    program.parse(withoutEquals(rest, command), { from: "user" });
+    program.parse(withoutEquals(own, command), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return parse(["help", entry.name], options);
     throw usageError(error, usage(entry.name, command));
   }
-  return { entry, command, ...readValues(program, command, options.cwd) };
+  if (behind?.length === 0) throw new UsageError("no command behind --", { hint: usage(entry.name, command) });
+  return {
+    entry,
+    command,
+    ...readValues(command, { words: program.processedArgs, given: program.opts(), behind, where }),
+  };
 }
 
 function newProgram(name: string): CommanderCommand {
@@ -43,6 +57,7 @@ function newProgram(name: string): CommanderCommand {
 function buildProgram(entry: CommandEntry, command: AnyCommand): CommanderCommand {
   const program = newProgram(entry.name).allowExcessArguments(false);
   for (const [key, { arity }] of Object.entries<Argument<unknown>>(command.args)) {
+    if (arity === "command") continue;
     program.argument(arity === "required" ? `<${key}>` : arity === "optional" ? `[${key}]` : `[${key}...]`);
   }
   for (const [key, option] of Object.entries<Option<unknown>>(command.options)) {
@@ -53,32 +68,20 @@ function buildProgram(entry: CommandEntry, command: AnyCommand): CommanderComman
   return program.action(() => {});
 }
 
-/** zkCli's `-v=5` is commander's `-v5`. */
+/** zkCli's `-v=5` is commander's `-v5`; its long options, as `-add`, have one dash. */
 function withoutEquals(words: readonly string[], command: AnyCommand): string[] {
+  const longs = new Set(
+    Object.entries<Option<unknown>>(command.options).flatMap(([key, { short }]) => (short === "" ? longName(key) : [])),
+  );
   const shorts = new Set(
     Object.values<Option<unknown>>(command.options).flatMap(({ kind, short }) => (kind === "value" ? [short] : [])),
   );
   const end = words.indexOf("--");
   return words.map((word, index) => {
-    const isOption = shorts.has(word.slice(0, 2)) && word[2] === "=" && (end < 0 || index < end);
-    return isOption ? word.slice(0, 2) + word.slice(3) : word;
+    if (end >= 0 && index > end) return word;
+    if (longs.has(`-${word.split("=")[0]}`)) return `-${word}`;
+    return shorts.has(word.slice(0, 2)) && word[2] === "=" ? word.slice(0, 2) + word.slice(3) : word;
   });
-}
-
-function readValues(program: CommanderCommand, command: AnyCommand, cwd: string): Pick<Invocation, "args" | "options"> {
-  const words = program.processedArgs;
-  const args = Object.entries<Argument<unknown>>(command.args).map(([key, { parse: read, arity }], index) => {
-    const word: unknown = words[index];
-    if (arity === "rest") return [key, Array.isArray(word) ? word.map((one) => read(String(one), { cwd })) : []];
-    return [key, typeof word === "string" ? read(word, { cwd }) : undefined];
-  });
-  const given: Record<string, unknown> = program.opts();
-  const options = Object.entries<Option<unknown>>(command.options).map(([key, option]) => {
-    const value = given[key];
-    if (option.kind === "flag") return [key, value === true];
-    return [key, typeof value === "string" ? option.parse(value, { cwd }) : undefined];
-  });
-  return { args: Object.fromEntries(args), options: Object.fromEntries(options) };
 }
 
 /** Commander knows best which name was meant, but it has to be told all names first. */

@@ -2,6 +2,7 @@ import { exitCodeOf, ZkshError } from "../errors.ts";
 import { type Io, write } from "../io/io.ts";
 import type { Failure, Renderer } from "../render/renderer.ts";
 import { hintFor } from "./hints.ts";
+import type { Nearby } from "./missing-znode.ts";
 
 export interface ReportOptions {
   readonly io: Io;
@@ -10,27 +11,36 @@ export interface ReportOptions {
   readonly command: string | undefined;
   /** Show where in the program it happened. */
   readonly isDebug: boolean;
+  /** What there is in place of a znode that is missing. */
+  readonly nearby?: Nearby | undefined;
   /** The line of a script that failed. */
   readonly where?: { readonly file: string; readonly line: number };
 }
 
-/** Writes an error to stderr and returns the exit code that goes with it. */
+/** Writes an error, mostly to stderr, and returns the exit code that goes with it. */
 export async function report(error: unknown, options: ReportOptions): Promise<number> {
-  const { io, renderer, command, isDebug, where } = options;
-  const failure = { ...toFailure(error, command), ...(where && { where }) };
+  const { io, renderer, command, isDebug, where, nearby } = options;
+  const failure = {
+    ...toFailure(error, command, nearby),
+    ...(where && { where }),
+    ...(command !== undefined && { command }),
+  };
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
   // Where stderr is closed, the exit code alone has to tell.
-  await write(io.stderr, renderer.error({ ...failure, ...(stack !== undefined && { stack }) })).catch(() => {});
+  const whole = { ...failure, ...(stack !== undefined && { stack }) };
+  const { out = "", err = "" } = renderer.failure?.(whole) ?? { err: renderer.error(whole) };
+  if (out.length > 0) await write(io.stdout, out).catch(() => {});
+  if (err !== "") await write(io.stderr, err).catch(() => {});
   return failure.exitCode;
 }
 
-function toFailure(error: unknown, command: string | undefined): Failure {
+function toFailure(error: unknown, command: string | undefined, nearby: Nearby | undefined): Failure {
   const exitCode = exitCodeOf(error);
   if (!(error instanceof ZkshError)) {
     const message = `internal error: ${error instanceof Error ? error.message : String(error)}`;
     return { reason: "internal", message, exitCode, hint: "this is a bug in zksh; --debug shows where" };
   }
-  const hint = error.hint ?? hintFor(command, error.reason);
+  const hint = hintOf(error.hint ?? hintFor(command, error.reason), nearby);
   return {
     reason: error.reason,
     message: error.message,
@@ -39,4 +49,12 @@ function toFailure(error: unknown, command: string | undefined): Failure {
     ...(error.path !== undefined && { path: error.path }),
     ...(hint !== undefined && { hint }),
   };
+}
+
+/** A slip of the finger explains most; that the root exists, nothing. */
+function hintOf(own: string | undefined, nearby: Nearby | undefined): string | undefined {
+  if (nearby === undefined) return own;
+  const { parent, suggestion } = nearby;
+  if (suggestion !== undefined) return `nearest existing parent: ${parent}; did you mean ${suggestion}?`;
+  return own ?? (parent === "/" ? undefined : `nearest existing parent: ${parent}`);
 }

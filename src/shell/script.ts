@@ -2,10 +2,12 @@
 import { ExitCode, UsageError, ZkshError } from "../errors.ts";
 import { isBrokenPipe } from "../io/io.ts";
 import type { Control } from "../result.ts";
+import type { Session } from "../session/session.ts";
 import { begin, type Running } from "./execute.ts";
 import type { FrontEnd } from "./front-end.ts";
 import type { Statement } from "./line.ts";
 import { type Invocation, parse } from "./parser.ts";
+import { ScriptWatches } from "./script-watches.ts";
 import { ShellState } from "./shell-state.ts";
 import { readStatements, type ScriptText, UnclosedQuoteError } from "./statements.ts";
 
@@ -16,21 +18,38 @@ export interface Script {
   /** For messages: `setup.zk`, `-c`, `stdin`. */
   readonly name: string;
   readonly text: ScriptText;
+  /** How the text is split into statements; our own way when left out. */
+  readonly read?: (text: ScriptText) => AsyncIterable<Statement>;
   /** Go on after a failure. */
   readonly keepsGoing: boolean;
   /** Shows an error and returns its exit code. */
   report(
     error: unknown,
-    where: { readonly file: string; readonly line: number; readonly command?: string },
+    where: {
+      readonly file: string;
+      readonly line: number;
+      readonly command?: string;
+      /** The session that the line ran in, for questions about what went wrong. */
+      readonly session?: () => Promise<Session>;
+    },
   ): Promise<number>;
 }
 
 /** Runs a script to its end, or to its first failure. Returns the exit code; never throws for what a line does. */
 export async function runScript(script: Script, frontEnd: FrontEnd): Promise<number> {
   const state = new ShellState({ isInteractive: false, open: frontEnd.openSession });
+  const { signal, io } = frontEnd;
+  // Whoever waits for the next line is woken, and a pipe that stays open does not keep the program.
+  const stopReading = () => {
+    if (script.name === "stdin") io.stdin.stream.destroy(signal.reason);
+  };
+  if (signal.aborted) stopReading();
+  signal.addEventListener("abort", stopReading, { once: true });
   try {
     return await new Runner(script, frontEnd, state).run();
   } finally {
+    signal.removeEventListener("abort", stopReading);
+    stopReading();
     await state.end();
   }
 }
@@ -42,8 +61,10 @@ interface Started {
 
 class Runner {
   readonly #script: Script;
+  readonly #read: NonNullable<Script["read"]>;
   readonly #frontEnd: FrontEnd;
   readonly #state: ShellState;
+  readonly #watches: ScriptWatches;
   /** Reads that have been sent and not been written yet, in order. */
   readonly #underWay: Started[] = [];
   #hasFailed = false;
@@ -53,25 +74,38 @@ class Runner {
 
   constructor(script: Script, frontEnd: FrontEnd, state: ShellState) {
     this.#script = script;
+    this.#read = script.read ?? readStatements;
     this.#frontEnd = frontEnd;
     this.#state = state;
+    this.#watches = new ScriptWatches(frontEnd.execution, state);
   }
 
   async run(): Promise<number> {
     let line = 1;
+    const statements = this.#read(this.#script.text)[Symbol.asyncIterator]();
     try {
-      for await (const statement of readStatements(this.#script.text)) {
-        line = statement.line;
-        await this.#run(statement);
-        if (this.#isOver) break;
+      for (let next = await this.#next(statements); !next.done && !this.#isOver; next = await this.#next(statements)) {
+        line = next.value.line;
+        await this.#run(next.value);
       }
     } catch (error) {
       await this.#finishAll();
       await this.#fail(error, error instanceof UnclosedQuoteError ? error.line : line);
     }
     await this.#finishAll();
+    await this.#watches.flush().catch((error: unknown) => this.#fail(error, line));
     if (this.#exitCode !== ExitCode.ok) return this.#exitCode;
     return this.#hasFailed ? ExitCode.partial : ExitCode.ok;
+  }
+
+  /** While there is no further statement, what was sent is finished: somebody may wait for its answer before going on. */
+  async #next(statements: AsyncIterator<Statement>): Promise<IteratorResult<Statement>> {
+    if (this.#isOver) return { done: true, value: undefined };
+    const next = statements.next();
+    if (this.#underWay.length > 0 && !(await isSettled(next))) await this.#finishAll();
+    if (!this.#isOver) return next;
+    next.catch(() => {});
+    return { done: true, value: undefined };
   }
 
   async #run(statement: Statement): Promise<void> {
@@ -79,7 +113,8 @@ class Runner {
     const words = statement.words.map((word) => word.text);
     let invocation: Invocation;
     try {
-      invocation = await parse(words, { commands: this.#frontEnd.program.commands, cwd: this.#state.cwd });
+      const { program, dialect } = this.#frontEnd;
+      invocation = await parse(words, { commands: program.commands, cwd: this.#state.cwd, dialect });
     } catch (error) {
       await this.#finishAll();
       return this.#fail(error, statement.line, words[0]);
@@ -96,7 +131,12 @@ class Runner {
   async #start(statement: Statement, invocation: Invocation): Promise<void> {
     try {
       const session = invocation.entry.isOffline ? undefined : await this.#state.session();
-      const context = this.#frontEnd.context({ state: this.#state, command: invocation.entry.name, session });
+      const context = this.#frontEnd.context({
+        state: this.#state,
+        command: invocation.entry.name,
+        session,
+        onWatch: this.#watches.listener,
+      });
       const execution = {
         ...this.#frontEnd.execution,
         context,
@@ -127,12 +167,12 @@ class Runner {
     const source = this.#again ?? "";
     this.#again = undefined;
     this.#state.history.pop();
-    for await (const statement of readStatements([source])) await this.#run({ ...statement, line });
+    for await (const statement of this.#read([source])) await this.#run({ ...statement, line });
   }
 
   #control(control: Control): void {
     if (control.kind === "exit") this.#isOver = true;
-    else this.#again = control.line;
+    else if (control.kind === "again") this.#again = control.line;
   }
 
   async #fail(error: unknown, line: number, command?: string): Promise<void> {
@@ -142,7 +182,8 @@ class Runner {
       this.#isOver = true;
       return;
     }
-    const where = { file: this.#script.name, line, ...(command !== undefined && { command }) };
+    const session = () => this.#state.session();
+    const where = { file: this.#script.name, line, session, ...(command !== undefined && { command }) };
     this.#failed(await this.#script.report(error, where), { isFinal: isFinal(error) });
   }
 
@@ -152,6 +193,15 @@ class Runner {
     this.#exitCode = code;
     this.#isOver = true;
   }
+}
+
+/** Whether a promise needs nothing from outside to settle. */
+function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, new Promise<false>((resolve) => setImmediate(resolve, false))]);
 }
 
 /** Going on makes no sense: the program was interrupted, or there is no server. */

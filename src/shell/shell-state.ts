@@ -17,11 +17,14 @@ export interface ShellStateOptions {
 export class ShellState implements Shell {
   readonly isInteractive: boolean;
   readonly history: string[] = [];
+  /** The paths of the locks that are held, for the prompt. */
+  readonly locks: string[] = [];
   printsWatches = true;
   readonly #open: ShellStateOptions["open"];
   readonly #identities: Identity[] = [];
   readonly #sessionListeners = new Set<(session: Session) => void>();
   #cwd = "/";
+  #previousCwd: string | undefined;
   #target: string | undefined;
   #session: Promise<Session> | undefined;
   #isDisconnected = false;
@@ -35,7 +38,22 @@ export class ShellState implements Shell {
     return this.#cwd;
   }
 
+  get previousCwd(): string | undefined {
+    return this.#previousCwd;
+  }
+
+  /** The servers named by the last `connect`; undefined for those the program was started with. */
+  get target(): string | undefined {
+    return this.#target;
+  }
+
+  /** After `close`, until `connect`. */
+  get isDisconnected(): boolean {
+    return this.#isDisconnected;
+  }
+
   changeDirectory(path: string): void {
+    this.#previousCwd = this.#cwd;
     this.#cwd = path;
   }
 
@@ -50,16 +68,20 @@ export class ShellState implements Shell {
     if (this.#isDisconnected) {
       throw new ConnectionError("not-connected", "not connected", { hint: "connect opens a session" });
     }
-    const session = await (this.#session ?? this.#begin());
-    return session.state === "lost" ? this.#begin() : session;
+    const current = this.#session ?? this.#begin();
+    const session = await current;
+    if (session.state !== "lost") return session;
+    // Somebody else may have seen the loss too, and been faster.
+    return this.#session === current ? this.#begin() : this.session();
   }
 
-  async connect(target: string | undefined, signal: AbortSignal): Promise<void> {
+  async connect(target: string | undefined, signal: AbortSignal): Promise<Session> {
     await this.disconnect();
     this.#target = target ?? this.#target;
     this.#isDisconnected = false;
     const session = await this.#begin();
     await session.connected({ signal });
+    return session;
   }
 
   async disconnect(): Promise<void> {
@@ -85,7 +107,7 @@ export class ShellState implements Shell {
   }
 
   #begin(): Promise<Session> {
-    this.#session = this.#open(this.#target).then((session) => {
+    const begun = this.#open(this.#target).then((session) => {
       for (const { scheme, credential } of this.#identities) {
         // Ahead of whatever is asked next. A refusal of what was accepted before shows as a missing permission.
         session.addAuth(scheme, credential).catch(() => {});
@@ -93,6 +115,11 @@ export class ShellState implements Shell {
       for (const listener of this.#sessionListeners) listener(session);
       return session;
     });
-    return this.#session;
+    this.#session = begun;
+    // What could not even be opened is tried anew next time.
+    begun.catch(() => {
+      if (this.#session === begun) this.#session = undefined;
+    });
+    return begun;
   }
 }

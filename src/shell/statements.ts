@@ -17,11 +17,10 @@ export class UnclosedQuoteError extends UsageError {
 
 /** The statements of a script, their lines counted through. Throws UsageError at a quote that is never closed. */
 export async function* readStatements(text: ScriptText): AsyncGenerator<Statement> {
-  const decoder = new TextDecoder();
   let waiting = "";
   let linesBefore = 0;
-  for await (const piece of text) {
-    waiting += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+  for await (const piece of decodeText(text)) {
+    waiting += piece;
     const end = waiting.lastIndexOf("\n") + 1;
     if (end === 0) continue;
     const complete = waiting.slice(0, end);
@@ -32,9 +31,16 @@ export async function* readStatements(text: ScriptText): AsyncGenerator<Statemen
     linesBefore += complete.split("\n").length - 1;
     waiting = waiting.slice(end);
   }
-  const { statements, unclosed } = lex(waiting + decoder.decode());
+  const { statements, unclosed } = lex(waiting);
   if (unclosed) {
     throw new UnclosedQuoteError(unclosed.quote, unclosed.line + linesBefore, unclosed.column);
   }
   for (const statement of statements) yield { ...statement, line: statement.line + linesBefore };
+}
+
+/** The pieces as text, also where a character is cut in two. */
+export async function* decodeText(text: ScriptText): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const piece of text) yield typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+  yield decoder.decode();
 }

@@ -116,6 +116,9 @@ const contents: {
   { name: "text that starts with @", words: ["@@f"], data: "@f" },
   { name: "text that starts with a dash", words: ["--", "-x"], data: "-x" },
   { name: "a negative number", words: ["-5"], data: "-5" },
+  { name: "base64", words: ["-b", "aGkh"], data: "hi!" },
+  { name: "base64 from a file", words: ["-b", "@f"], files: { f: "aGkh\n" }, data: "hi!" },
+  { name: "none, as base64", words: ["-b"], data: null },
 ];
 
 describe("create", () => {
@@ -137,6 +140,19 @@ describe("create", () => {
   test("passes the ACL on, to parents too", async () => {
     const { session } = await run(["create", "-p", "/a/b", "x", "digest:u:h:rw"]);
     expect(session.creates.map(({ acl }) => acl)).toEqual(Array(3).fill([{ scheme: "digest", id: "u:h", perms: 3 }]));
+  });
+
+  test("--hash-digests hashes passwords", async () => {
+    const { session } = await run(["create", "--hash-digests", "/a", "x", "digest:bob:secret:r"]);
+    expect(session.creates[0]?.acl).toEqual([{ scheme: "digest", id: "bob:fyVmFCwVbTJYrznoSu1koqYEYF0=", perms: 1 }]);
+  });
+
+  test("--hash-digests needs a password, and does not repeat what it was given", async () => {
+    const { stderr, exit } = await run(["create", "--hash-digests", "/a", "x", "digest:secret:r"]);
+    expect([stderr, exit]).toEqual([
+      "error: a digest to be hashed is USER:PASSWORD\n  as in digest:USER:PASSWORD:cdrwa\n",
+      2,
+    ]);
   });
 
   test("says goodbye in the same flight as its request", async () => {

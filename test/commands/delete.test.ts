@@ -15,7 +15,7 @@ const rows: Row[] = [
     name: "does not delete what has children",
     argv: ["delete", "/a"],
     given,
-    stderr: "error: znode has children: /a (NotEmpty)\n",
+    stderr: "error: znode has children: /a (NotEmpty)\n  deleteall deletes a znode and everything below it\n",
     exit: 5,
   },
   {

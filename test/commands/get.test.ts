@@ -138,7 +138,7 @@ const zkcli: Row[] = [
   {
     name: "too few words: the usage line",
     argv: ["-o", "zkcli", "get"],
-    stderr: "get [-s] [-w] [-b] [-x] path\n",
+    stderr: "get [-s] [-w] path\n",
     exit: 2,
   },
 ];

@@ -1,4 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { topics } from "../../src/commands/help-topics.ts";
+import { commands } from "../../src/commands/index.ts";
+import { ExitCode } from "../../src/errors.ts";
+import { globalOptions, globalTerm } from "../../src/global-options.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 
 const GET = `\
@@ -9,10 +13,11 @@ Examples
   get -s /app/config
 
 Usage
-  get [-s] [-w] [-b] [-x] path
+  get [-s] [-w] [-b] [-x] path [watch]
 
 Arguments
   path          the znode
+  [watch]       the word watch: as -w (zkCli's old form)
 
 Options
   -s, --stat    print its stat too
@@ -20,7 +25,8 @@ Options
   -b, --base64  print the data as base64
   -x, --hex     print the data as a hex dump
 
-In a pipe the exact bytes are written, nothing added. On a terminal JSON is indented and binary data is shown as a hex dump.
+In a pipe the exact bytes are written, nothing added. On a terminal JSON is
+indented and binary data is shown as a hex dump.
 `;
 
 const rows: Row[] = [
@@ -32,26 +38,40 @@ const rows: Row[] = [
     name: "shows other names",
     argv: ["?", "?"],
     stdout: `\
-help: show all commands, or one in full
+help: show all commands, one in full, or a topic
 
 Examples
   help
   help create
+  help exit-codes
 
 Usage
-  help [command]
+  help [subject]
 
 Arguments
-  [command]  the command to show in full
+  [subject]  a command, or commands, options, output, exit-codes, environment,
+             quoting
 
 Also called
   ?
 `,
   },
   {
-    name: "does not know every word",
+    name: "takes a misspelt command for what was meant",
     argv: ["help", "gte"],
-    stderr: "error: unknown command 'gte'\n  help lists all commands\n",
+    stderr: "error: no help about 'gte'\n  did you mean help get?\n",
+    exit: 2,
+  },
+  {
+    name: "takes a misspelt topic for what was meant",
+    argv: ["help", "exit-cods"],
+    stderr: "error: no help about 'exit-cods'\n  did you mean help exit-codes?\n",
+    exit: 2,
+  },
+  {
+    name: "does not know every word",
+    argv: ["help", "weather"],
+    stderr: "error: no help about 'weather'\n  help lists all commands and topics\n",
     exit: 2,
   },
 ];
@@ -61,20 +81,64 @@ describe("help", () => {
     expect(await outcome(row)).toEqual(expected(row));
   });
 
-  test("lists commands by group, then the global options", async () => {
+  test("fits a screen with all commands by group, and the topics", async () => {
     const { stdout } = await run(["help"]);
-    expect(stdout).toMatch(/^Usage: zksh \[options\] command \[args\]\n\nZnodes\n {2}get {25}print a znode's data\n/);
-    expect(stdout).toMatch(/\n\nShell\n {2}help .*\n\nGlobal options\n {2}-s, --server HOSTS {10}host\[:port\]/s);
+    const lines = stdout.split("\n").slice(0, -1);
+    // One line is the prompt's.
+    expect(lines.length).toBeLessThanOrEqual(23);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(stdout).toMatch(/^Znodes {3}get {2}ls {2}stat {2}/m);
+    expect(stdout).toMatch(/^Watches {2}watch {2}addWatch {2}removewatches$/m);
+    const words = stdout.split(/\s+/);
+    expect(commands.filter(({ name }) => !words.includes(name))).toEqual([]);
     expect((await run(["-h"])).stdout).toBe(stdout);
+    expect((await run(["--help"])).stdout).toBe(stdout);
   });
 
   test("JSON has the same facts", async () => {
-    const { stdout } = await run(["help", "--json"]);
-    expect(JSON.parse(stdout).groups[0].rows[0]).toEqual({ term: "get", summary: "print a znode's data" });
+    const { groups, topics: pages } = JSON.parse((await run(["help", "--json"])).stdout);
+    expect(groups[0].rows[0]).toEqual({ term: "get", summary: "print a znode's data" });
+    expect(pages[0]).toEqual({ term: "help commands", summary: "all commands with a line each" });
   });
 
   test("asks no server", async () => {
     expect((await run(["help", "get"])).opened).toEqual([]);
     expect((await run(["get", "--help"])).opened).toEqual([]);
+  });
+
+  test.each(commands)("$name --help is help $name, within 80 columns", async ({ name }) => {
+    const { stdout } = await run(["help", name]);
+    expect(stdout).toContain(`\nExamples\n  ${name}`);
+    expect(stdout.split("\n").filter((line) => line.length > 80 && !/^ {2}\S+ \S+$/.test(line))).toEqual([]);
+    expect((await run([name, "--help"])).stdout).toBe(stdout);
+  });
+});
+
+describe("topics", () => {
+  test.each(topics)("$name has a page within 80 columns", async ({ name }) => {
+    const { stdout, exit } = await run(["help", name]);
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^${name}: `));
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test("commands: every command with its line", async () => {
+    const { stdout } = await run(["help", "commands"]);
+    for (const { name, summary } of commands) expect(stdout.replace(/\s+/g, " ")).toContain(`${name} ${summary}`);
+  });
+
+  test("options: every option", async () => {
+    const { stdout } = await run(["help", "options"]);
+    for (const option of globalOptions) expect(stdout).toContain(`  ${globalTerm(option)} `);
+  });
+
+  test("exit-codes: every code", async () => {
+    const { stdout } = await run(["help", "exit-codes"]);
+    expect([...stdout.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code))).toEqual(Object.values(ExitCode));
+  });
+
+  test("environment: every variable", async () => {
+    const { stdout } = await run(["help", "environment"]);
+    for (const option of globalOptions) if ("env" in option) expect(stdout).toContain(`  ${option.env} `);
   });
 });

@@ -10,6 +10,8 @@ export interface MemoryIoOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Files by name; there are no others. */
   readonly files?: Readonly<Record<string, string | Buffer>>;
+  /** What a program that is run does. */
+  readonly runChild?: Io["runChild"];
   /** stdout fails with this when it is written to. */
   readonly stdoutError?: Error;
 }
@@ -20,7 +22,16 @@ export interface MemoryIo extends Io {
 
 /** An Io that keeps what is written to it. */
 export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
-  const { tty = false, columns = 80, colorLevel = 0, stdin = "", env = {}, files = {}, stdoutError } = options;
+  const {
+    tty = false,
+    columns = 80,
+    colorLevel = 0,
+    stdin = "",
+    env = {},
+    files = {},
+    stdoutError,
+    runChild,
+  } = options;
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const output = (name: "stdout" | "stderr", error?: Error): Output => {
     const stream = new Writable({
@@ -41,6 +52,10 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
       const contents = files[path];
       if (contents === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
       return Buffer.from(contents);
+    },
+    async runChild(request) {
+      if (!runChild) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
+      return runChild(request);
     },
     get written() {
       return { stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { expected, outcome, type Row, run } from "./run.ts";
+import { StubSession } from "./stub-session.ts";
 
 const given = { "/a": "old" };
 const BAD_VERSION = "error: the version does not match: /a (BadVersion)\n  stat shows the version it has now\n";
@@ -57,10 +58,37 @@ const rows: Row[] = [
     exit: 2,
   },
   {
-    name: "leads to create where the znode is missing",
+    name: "leads to --create where the znode is missing",
     argv: ["set", "/b", "x"],
-    stderr: "error: no such znode: /b (NoNode)\n  create makes a znode\n",
+    stderr: "error: no such znode: /b (NoNode)\n  set --create makes the znode\n",
     exit: 3,
+  },
+  { name: "--create is silent in a pipe", argv: ["set", "--create", "/b", "x"] },
+  {
+    name: "--create confirms what it made",
+    argv: ["set", "--create", "/b", "x"],
+    tty: true,
+    stdout: "Created /b\n",
+  },
+  {
+    name: "--create confirms what it changed",
+    argv: ["set", "--create", "/a", "x"],
+    given,
+    tty: true,
+    stdout: "Changed /a (version 1)\n",
+  },
+  {
+    name: "--create does not make parents",
+    argv: ["set", "--create", "/b/c", "x"],
+    stderr: "error: no such znode: /b/c (NoNode)\n  its parent is missing: create -p makes that too\n",
+    exit: 3,
+  },
+  {
+    name: "--create excludes -v",
+    argv: ["set", "--create", "-v", "3", "/a", "x"],
+    given,
+    stderr: "error: -v and --create exclude each other\n",
+    exit: 2,
   },
 ];
 
@@ -91,6 +119,23 @@ describe("set", () => {
   test("JSON has the new stat", async () => {
     const { stdout } = await run(["--json", "set", "/a", "xy"], { given });
     expect(JSON.parse(stdout)).toMatchObject({ path: "/a", stat: { version: 1, dataLength: 2 } });
+  });
+
+  test("--create makes the znode with the data", async () => {
+    const { session, stdout } = await run(["--json", "set", "--create", "/b", "x"]);
+    expect(session.dataOf("/b")).toBe("x");
+    expect(JSON.parse(stdout)).toMatchObject({ path: "/b", stat: { version: 0 }, created: true });
+  });
+
+  test("--create does not mind that somebody else makes the znode meanwhile", async () => {
+    const session = new StubSession();
+    const answer = session.create2.bind(session);
+    session.create2 = async (path, data, options) => {
+      await session.create(path, null);
+      return answer(path, data, options);
+    };
+    const { exit } = await run(["set", "--create", "/b", "x"], { session });
+    expect([exit, session.dataOf("/b")]).toEqual([0, "x"]);
   });
 
   test("reads stdin before its request, and says goodbye in the same flight", async () => {

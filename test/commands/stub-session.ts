@@ -1,14 +1,21 @@
 import { ConflictError, InterruptedError, NoNodeError, OperationError } from "../../src/errors.ts";
 import { baseName, parentPath } from "../../src/session/path.ts";
-import type {
-  CallOptions,
-  CreateOptions,
-  Data,
-  ReadOp,
-  ReadResult,
-  Session,
-  Stat,
-  VersionOptions,
+import {
+  type Acl,
+  type CallOptions,
+  type CreateOptions,
+  type Data,
+  type Identity,
+  type MultiOp,
+  OPEN_ACL,
+  type ReadOp,
+  type ReadResult,
+  type Reconfiguration,
+  type Session,
+  type SessionState,
+  type Stat,
+  type StateChange,
+  type VersionOptions,
 } from "../../src/session/session.ts";
 
 /** When every znode of a stub was made: Mon Nov 16 04:42:11 UTC 2026. */
@@ -17,12 +24,19 @@ export const MADE_AT = Date.UTC(2026, 10, 16, 4, 42, 11);
 interface Znode {
   data: Buffer | null;
   stat: Stat;
+  acl: readonly Acl[];
 }
 
 /** The few znodes of one test, in a Map. `asked` keeps every request, in order, and `close` where the session ended. */
 export class StubSession {
   readonly asked: string[] = [];
   readonly creates: CreateOptions[] = [];
+  readonly reconfigs: Omit<Reconfiguration, "signal">[] = [];
+  readonly identities: Identity[] = [{ scheme: "ip", id: "127.0.0.1" }];
+  /** What /zookeeper/config says. */
+  config = "";
+  /** As a server before 3.6: some operations are unknown. */
+  isOld = false;
   readonly #znodes = new Map<string, Znode>();
   readonly #failures: ReadonlyMap<string, Error>;
   #zxid = 0n;
@@ -37,12 +51,43 @@ export class StubSession {
     for (const [path, data] of Object.entries(given)) this.#add(path, data === null ? null : Buffer.from(data), false);
   }
 
+  readonly server = "127.0.0.1:2181";
+  readonly timeoutMs = 30_000;
+  readonly isReadOnly = false;
+  state: SessionState = "suspended";
+  id = 0n;
+  readonly #stateListeners = new Set<(change: StateChange) => void>();
+
+  onState(listener: (change: StateChange) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => this.#stateListeners.delete(listener);
+  }
+
+  /** As a server would make it happen. */
+  become(change: StateChange): void {
+    this.state = change.state;
+    if (change.state === "connected") this.id = 0x10n;
+    for (const listener of this.#stateListeners) listener(change);
+  }
+
+  async connected(): Promise<void> {
+    if (this.state !== "connected") this.become({ state: "connected", server: this.server });
+  }
+
+  aliveForMs(): number {
+    return 12_000;
+  }
+
   /** As the session that commands see. It answers only what commands ask so far. */
   asSession(): Session {
     return this as unknown as Session;
   }
 
   async create(path: string, data: Buffer | null, options: CreateOptions = {}): Promise<string> {
+    return this.#make(path, data, options);
+  }
+
+  #make(path: string, data: Buffer | null, options: CreateOptions): string {
     this.#ask("create", path, options);
     this.creates.push(options);
     const parent = this.#znodes.get(parentPath(path));
@@ -56,7 +101,16 @@ export class StubSession {
     return real;
   }
 
+  async create2(path: string, data: Buffer | null, options: CreateOptions = {}): Promise<{ path: string; stat: Stat }> {
+    const real = await this.create(path, data, options);
+    return { path: real, stat: this.#find(real).stat };
+  }
+
   async delete(path: string, options: VersionOptions = {}): Promise<void> {
+    this.#remove(path, options);
+  }
+
+  #remove(path: string, options: VersionOptions): void {
     this.#ask("delete", path, options);
     this.#checkVersion(path, options.version);
     if (this.#children(path).length > 0) {
@@ -95,6 +149,78 @@ export class StubSession {
     return { stat: this.#find(path).stat, children: this.#children(path) };
   }
 
+  async getAcl(path: string, options: CallOptions = {}): Promise<{ acl: Acl[]; stat: Stat }> {
+    this.#ask("getAcl", path, options);
+    const { acl, stat } = this.#find(path);
+    return { acl: [...acl], stat };
+  }
+
+  async setAcl(path: string, acl: readonly Acl[], options: VersionOptions = {}): Promise<Stat> {
+    this.#ask("setAcl", path, options);
+    const znode = this.#find(path);
+    if (options.version !== undefined && options.version !== znode.stat.aversion) throw badVersion(path);
+    znode.acl = acl;
+    znode.stat = { ...znode.stat, aversion: znode.stat.aversion + 1 };
+    return znode.stat;
+  }
+
+  /** All or nothing, as far as failures and children go. */
+  async multi(ops: readonly MultiOp[], { signal }: CallOptions = {}): Promise<{ results: []; zxid: bigint }> {
+    this.asked.push(`multi ${ops.map(({ op, path }) => `${op} ${path}`).join(", ")}`);
+    if (signal?.aborted) throw new InterruptedError();
+    const before = new Map([...this.#znodes].map(([path, znode]) => [path, { ...znode }]));
+    try {
+      for (const op of ops) {
+        if (op.op === "create") this.#make(op.path, op.data ?? null, {});
+        else this.#remove(op.path, {});
+      }
+    } catch (error) {
+      this.#znodes.clear();
+      for (const [path, znode] of before) this.#znodes.set(path, znode);
+      throw error;
+    }
+    return { results: [], zxid: this.#zxid };
+  }
+
+  async sync(path: string, options: CallOptions = {}): Promise<void> {
+    this.#ask("sync", path, options);
+  }
+
+  async addAuth(scheme: string, credential: Buffer): Promise<void> {
+    this.asked.push(`addAuth ${scheme} ${credential}`);
+    const failure = this.#failures.get(scheme);
+    if (failure) throw failure;
+    this.identities.push({ scheme, id: String(credential).split(":")[0] ?? "" });
+  }
+
+  async whoAmI(): Promise<Identity[]> {
+    this.asked.push("whoAmI");
+    return this.identities;
+  }
+
+  async getEphemerals(prefix = "/"): Promise<string[]> {
+    this.asked.push(`getEphemerals ${prefix}`);
+    const own = [...this.#znodes].filter(([path, { stat }]) => stat.ephemeralOwner !== 0n && path.startsWith(prefix));
+    return own.map(([path]) => path).reverse();
+  }
+
+  async getAllChildrenNumber(path: string, options: CallOptions = {}): Promise<number> {
+    if (this.isOld) throw refusal("unimplemented", -6, path);
+    this.#ask("getAllChildrenNumber", path, options);
+    this.#find(path);
+    return this.paths().filter((other) => other.startsWith(path === "/" ? "/" : `${path}/`) && other !== "/").length;
+  }
+
+  async getConfig(options: CallOptions = {}): Promise<Data> {
+    this.#ask("getConfig", "", options);
+    return { data: Buffer.from(this.config), stat: this.#find("/").stat };
+  }
+
+  async reconfig({ signal: _, ...change }: Reconfiguration): Promise<Data> {
+    this.reconfigs.push(change);
+    return this.getConfig();
+  }
+
   async multiRead(ops: readonly ReadOp[], options: CallOptions = {}): Promise<ReadResult[]> {
     this.asked.push(`multiRead ${ops.map(({ path }) => path).join(" ")}`);
     if (options.signal?.aborted) throw new InterruptedError();
@@ -106,6 +232,15 @@ export class StubSession {
 
   async close(): Promise<void> {
     this.asked.push("close");
+  }
+
+  /** All znodes there are. */
+  paths(): string[] {
+    return [...this.#znodes.keys()];
+  }
+
+  aclOf(path: string): readonly Acl[] | undefined {
+    return this.#znodes.get(path)?.acl;
   }
 
   /** What a znode holds now, as text. */
@@ -130,7 +265,7 @@ export class StubSession {
   #checkVersion(path: string, version: number | undefined): Znode {
     const znode = this.#find(path);
     if (version === undefined || version === znode.stat.version) return znode;
-    throw new ConflictError("bad-version", `the version does not match: ${path} (BadVersion)`, { code: -103, path });
+    throw badVersion(path);
   }
 
   #children(path: string): string[] {
@@ -148,8 +283,12 @@ export class StubSession {
     }
     const counters = { version: 0, cversion: 0, aversion: 0, dataLength: data?.length ?? 0, numChildren: 0 };
     const ids = { czxid: zxid, mzxid: zxid, pzxid: zxid, ephemeralOwner: isEphemeral ? 0x10n : 0n };
-    this.#znodes.set(path, { data, stat: { ...ids, ...counters, ctime: MADE_AT, mtime: MADE_AT } });
+    this.#znodes.set(path, { data, stat: { ...ids, ...counters, ctime: MADE_AT, mtime: MADE_AT }, acl: OPEN_ACL });
   }
+}
+
+function badVersion(path: string): ConflictError {
+  return new ConflictError("bad-version", `the version does not match: ${path} (BadVersion)`, { code: -103, path });
 }
 
 function noNode(path: string): NoNodeError {

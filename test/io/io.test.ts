@@ -1,4 +1,4 @@
-import { PassThrough, Writable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { detectColorLevel, isBrokenPipe, readAll, write } from "../../src/io/io.ts";
 import { memoryIo } from "../commands/memory-io.ts";
@@ -25,9 +25,8 @@ describe("detectColorLevel", () => {
 
 describe("readAll", () => {
   test("reads to the end, byte for byte", async () => {
-    const stream = new PassThrough();
-    stream.write(Buffer.from([0xc3]));
-    stream.end(Buffer.from([0xa9, 0]));
+    // A character that is cut in two: chunks must not be taken for text.
+    const stream = Readable.from([Buffer.from([0xc3]), Buffer.from([0xa9, 0])]);
     const bytes = await readAll({ stream, isTTY: false }, new AbortController().signal);
     expect(bytes).toEqual(Buffer.from([0xc3, 0xa9, 0]));
   });

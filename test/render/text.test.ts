@@ -28,13 +28,13 @@ describe("textRenderer", () => {
     expect(textRenderer({ ...view, isTTY: false }).result(result)).toEqual({ out: "/a\u009b\n/b\n" });
   });
 
-  test("heads the sections of help in bold where there are colours", async () => {
+  test("heads the sections of a page in bold where there are colours", async () => {
     const { out } = textRenderer({ ...view, colors: await createColors(1) }).result({
-      kind: "help",
-      groups: [{ title: "Znodes", rows: [{ term: "get", summary: "print" }] }],
+      kind: "topic",
+      name: "output",
+      summary: "what is written",
+      sections: [{ title: "Forms", text: "Two.", rows: [{ term: "text", summary: "for people" }] }, { text: "End." }],
     });
-    expect(out).toBe(
-      "Usage: zksh [options] command [args]\n\n\u001b[1mZnodes\u001b[22m\n  get  print\n\nhelp COMMAND shows one command in full\n",
-    );
+    expect(out).toBe("output: what is written\n\n\u001b[1mForms\u001b[22m\nTwo.\n  text  for people\n\nEnd.\n");
   });
 });

@@ -2,8 +2,23 @@ import { describe, expect, test } from "vitest";
 import { noColors } from "../../src/render/colors.ts";
 import type { Failure, View } from "../../src/render/renderer.ts";
 import { zkcliRenderer } from "../../src/render/zkcli.ts";
+import { zkcliUsageList } from "../../src/render/zkcli-usage.ts";
 
 const view: View = { isTTY: false, columns: 80, colors: noColors, isQuiet: false, now: () => 0 };
+
+const stat = {
+  czxid: 1n,
+  mzxid: 1n,
+  pzxid: 1n,
+  ctime: 0,
+  mtime: 0,
+  version: 0,
+  cversion: 0,
+  aversion: 0,
+  ephemeralOwner: 0n,
+  dataLength: 0,
+  numChildren: 0,
+};
 
 const failures: { failure: Partial<Failure>; text: string }[] = [
   { failure: { code: -101, path: "/p" }, text: "Node does not exist: /p" },
@@ -29,7 +44,18 @@ const failures: { failure: Partial<Failure>; text: string }[] = [
   { failure: { reason: "missing-argument", hint: "stat [-w] path" }, text: "stat [-w] path" },
   {
     failure: { reason: "unknown-command", message: "unknown command 'foo'", hint: "did you mean fo?" },
-    text: "Command not found: Command not found foo",
+    text: `${zkcliUsageList()}Command not found: Command not found foo`,
+  },
+  { failure: { reason: "missing-argument", command: "get", hint: "get [-s] [-b] path" }, text: "get [-s] [-w] path" },
+  { failure: { reason: "not-connected" }, text: "Not connected" },
+  { failure: { reason: "bad-duration", command: "create" }, text: "-t argument must be a long value" },
+  {
+    failure: { code: -114, path: "/p", command: "create" },
+    text: "KeeperErrorCode = InvalidACL for /p\nAcl is not valid : /p",
+  },
+  {
+    failure: { reason: "bad-acl", message: "x does not have the form scheme:id:perm" },
+    text: "x does not have the form scheme:id:perm\nAcl is not valid : null",
   },
   { failure: { code: -101, path: "/\u001b" }, text: "Node does not exist: /\\x1b" },
 ];
@@ -38,6 +64,12 @@ describe("zkcliRenderer", () => {
   test.each(failures)("error: $text", ({ failure, text }) => {
     const whole = { reason: "x", message: "m", exitCode: 1, ...failure };
     expect(zkcliRenderer(view).error(whole)).toBe(`${text}\n`);
+  });
+
+  test("decodes what is no text as Java does", () => {
+    const data = Buffer.from("61eda08062ffed", "hex");
+    const result = { kind: "data", path: "/", data, stat, withStat: false, encoding: "auto" } as const;
+    expect(zkcliRenderer(view).result(result)).toEqual({ out: "a\ufffdb\ufffd\ufffd\n" });
   });
 
   test("spares a terminal control characters, and only a terminal", () => {

@@ -2,16 +2,19 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Heartbeat } from "../../src/session/zookeeper/heartbeat.ts";
 import { type Instant, Liveness } from "../../src/session/zookeeper/liveness.ts";
 
-const TIMEOUT_MS = 6_000;
-const PING_MS = 2_000;
-const SILENCE_MS = 3_900;
+const TIMEOUT_MS = 8_000;
+const BEAT_MS = 1_100;
+const SILENCE_MS = 3_200;
 /** The timeout less its margin. */
-const LIFE_MS = 5_000;
+const LIFE_MS = 7_600;
 
 let wallJumpMs: number;
 /** What the clocks have run on while the process, and its timers with it, stood still. */
 let pausedMs: number;
 let oldestSentAt: Instant | undefined;
+/** Whether beats are answered, at once and by the leader. */
+let isAnswering: boolean;
+let lastBeat: Instant | undefined;
 let events: string[];
 let liveness: Liveness;
 let heartbeat: Heartbeat;
@@ -24,15 +27,18 @@ beforeEach(() => {
   wallJumpMs = 0;
   pausedMs = 0;
   oldestSentAt = undefined;
+  isAnswering = false;
+  lastBeat = undefined;
   events = [];
   startedAt = performance.now();
   liveness = new Liveness({
     now: () => ({ mono: performance.now() + pausedMs, wall: Date.now() + pausedMs + wallJumpMs }),
   });
   heartbeat = new Heartbeat(liveness, () => oldestSentAt, {
-    ping: () => {
-      note("ping");
-      heartbeat.sent(performance.now());
+    beat: () => {
+      note("beat");
+      lastBeat = liveness.now();
+      if (isAnswering) answerBeat();
     },
     silent: (why) => {
       note(`silent: ${why}`);
@@ -54,9 +60,24 @@ function note(what: string): void {
   events.push(`${performance.now() - startedAt} ${what}`);
 }
 
+/** The leader's answer to the last beat comes. */
+function answerBeat(): void {
+  if (lastBeat !== undefined) liveness.answered(lastBeat, { byLeader: true });
+  heartbeat.heard(liveness.now().mono);
+}
+
 function attach(timeoutMs = TIMEOUT_MS): void {
   liveness.start(timeoutMs, liveness.now());
   heartbeat.attach(timeoutMs);
+}
+
+function beatsAt(): number[] {
+  return events.filter((event) => event.endsWith(" beat")).map((event) => Number.parseFloat(event));
+}
+
+/** What was said beside the beats. */
+function judgements(): string[] {
+  return events.filter((event) => !event.endsWith(" beat"));
 }
 
 /** When silence was reported. Node's immediates take no time; the fake ones take a millisecond. */
@@ -79,28 +100,54 @@ function passWithServerTalking(ms: number, each: () => void = () => {}): void {
   }
 }
 
-describe("pings", () => {
-  test("leave a third of the timeout after the last send, however busy the inbound side is", () => {
-    attach();
-    passWithServerTalking(4_100, () => liveness.acknowledged(liveness.now()));
-    expect(events).toEqual([`${PING_MS} ping`, `${2 * PING_MS} ping`]);
+describe("beats", () => {
+  test.each([
+    { timeoutMs: 4_000, beatMs: 550 },
+    { timeoutMs: TIMEOUT_MS, beatMs: BEAT_MS },
+    { timeoutMs: 60_000, beatMs: 8_250 },
+  ])("leave every $beatMs ms with a timeout of $timeoutMs ms", ({ timeoutMs, beatMs }) => {
+    isAnswering = true;
+    attach(timeoutMs);
+    vi.advanceTimersByTime(4 * beatMs);
+    expect(beatsAt()).toEqual([beatMs, 2 * beatMs, 3 * beatMs, 4 * beatMs]);
   });
 
-  test("are put off by every send", () => {
+  test("leave on time, whatever else is sent or heard", () => {
+    isAnswering = true;
     attach();
-    vi.advanceTimersByTime(1_500);
-    heartbeat.sent(performance.now());
-    heartbeat.heard(performance.now());
-    vi.advanceTimersByTime(1_999);
+    passWithServerTalking(4 * BEAT_MS + 100, () => liveness.answered(liveness.now(), { byLeader: false }));
+    expect(events).toEqual(["1100 beat", "2200 beat", "3300 beat", "4400 beat"]);
+  });
+
+  test("leave on time though those before are not answered", () => {
+    attach();
+    passWithServerTalking(4 * BEAT_MS);
+    expect(events).toEqual(["1100 beat", "2200 beat", "3300 beat", "4400 beat"]);
+  });
+
+  test("keep a session alive that does nothing else, every third proving the first", () => {
+    isAnswering = true;
+    attach();
+    vi.advanceTimersByTime(3 * BEAT_MS);
+    expect(liveness.aliveForMs()).toBe(LIFE_MS - 2 * BEAT_MS);
+    for (let beats = 0; beats < 100; beats++) {
+      vi.advanceTimersByTime(BEAT_MS - 1);
+      expect(liveness.aliveForMs()).toBe(LIFE_MS - 3 * BEAT_MS + 1);
+      vi.advanceTimersByTime(1);
+      expect(liveness.aliveForMs()).toBe(LIFE_MS - 2 * BEAT_MS);
+    }
+    expect(judgements()).toEqual([]);
+  });
+
+  test("begin anew with every connection", () => {
+    attach();
+    vi.advanceTimersByTime(BEAT_MS - 1);
+    heartbeat.detach();
+    attach();
+    vi.advanceTimersByTime(BEAT_MS - 1);
     expect(events).toEqual([]);
     vi.advanceTimersByTime(1);
-    expect(events).toEqual(["3500 ping"]);
-  });
-
-  test("leave every ten seconds at least, however long the timeout", () => {
-    attach(60_000);
-    passWithServerTalking(20_100);
-    expect(events).toEqual(["10000 ping", "20000 ping"]);
+    expect(beatsAt()).toEqual([2 * BEAT_MS - 1]);
   });
 
   test("stop while there is no connection", () => {
@@ -122,22 +169,30 @@ describe("silence", () => {
 
   test("is counted from the last byte heard", () => {
     attach();
-    vi.advanceTimersByTime(1_000);
+    vi.advanceTimersByTime(1_500);
     heartbeat.heard(performance.now());
-    liveness.acknowledged(liveness.now());
     vi.advanceTimersByTime(TIMEOUT_MS);
-    expect(silentAt()).toEqual([1_000 + SILENCE_MS]);
+    expect(silentAt()).toEqual([1_500 + SILENCE_MS]);
+  });
+
+  test("of a server that had answered every beat is noticed before the session is over", () => {
+    isAnswering = true;
+    attach();
+    vi.advanceTimersByTime(10 * BEAT_MS);
+    isAnswering = false;
+    vi.advanceTimersByTime(TIMEOUT_MS);
+    expect(silentAt()).toEqual([10 * BEAT_MS + SILENCE_MS]);
+    expect(expiredAt()).toEqual([8 * BEAT_MS + LIFE_MS]);
+    expect(silentAt()[0]).toBeLessThan(expiredAt()[0] ?? 0);
   });
 
   test("is not believed when bytes were waiting in the socket at the second look", () => {
     attach();
-    vi.advanceTimersToNextTimer(); // the ping
-    vi.advanceTimersToNextTimer(); // the limit on silence
-    expect(performance.now() - startedAt).toBe(SILENCE_MS);
-    expect(events).toEqual([`${PING_MS} ping`]);
+    vi.advanceTimersByTime(SILENCE_MS);
+    expect(beatsAt()).toEqual([1_100, 2_200]);
+    expect(judgements()).toEqual([]);
     // What setImmediate is for: the sockets are read between a timer and an immediate.
-    liveness.acknowledged(liveness.now());
-    heartbeat.heard(performance.now());
+    answerBeat();
     vi.advanceTimersToNextTimer();
     expect(silentAt()).toEqual([]);
     // And the next silence is noticed like the first.
@@ -147,56 +202,69 @@ describe("silence", () => {
 
   test("is not reported when the connection went between the two looks", () => {
     attach();
-    vi.advanceTimersToNextTimer();
-    vi.advanceTimersToNextTimer();
+    vi.advanceTimersByTime(SILENCE_MS);
+    expect(judgements()).toEqual([]);
     heartbeat.detach();
     vi.advanceTimersByTime(LIFE_MS - SILENCE_MS + 1);
-    expect(events).toEqual([`${PING_MS} ping`, `${LIFE_MS + 1} expired`]);
+    expect(judgements()).toEqual([`${LIFE_MS + 1} expired`]);
   });
 });
 
 describe("requests", () => {
-  test("that stay unanswered for a whole timeout end the connection, though pings are answered", () => {
+  test("that stay unanswered for as long end the connection, though the server keeps sending", () => {
+    isAnswering = true;
     attach();
-    vi.advanceTimersByTime(500);
+    passWithServerTalking(500);
     oldestSentAt = liveness.now();
-    heartbeat.sent(performance.now());
-    passWithServerTalking(2 * TIMEOUT_MS, () => liveness.acknowledged(liveness.now()));
-    const [silent, ...more] = events.filter((event) => event.includes("silent"));
+    passWithServerTalking(2 * TIMEOUT_MS);
+    const [silent, ...more] = judgements().filter((event) => event.includes("silent"));
     expect(more).toEqual([]);
-    expect(silent).toMatch(/ silent: pings are answered, requests are not$/);
+    expect(silent).toMatch(/ silent: the server sends, but it does not answer$/);
     const after = Number.parseFloat(silent ?? "") - 500;
-    expect(after).toBeGreaterThanOrEqual(TIMEOUT_MS);
-    expect(after).toBeLessThanOrEqual(TIMEOUT_MS + PING_MS);
+    expect(after).toBeGreaterThanOrEqual(SILENCE_MS);
+    expect(after).toBeLessThanOrEqual(SILENCE_MS + BEAT_MS);
   });
 
-  test("that wait long behind others do no harm while answers come", () => {
+  test("that are not quite as old do no harm, however many follow each other", () => {
+    isAnswering = true;
     attach();
-    oldestSentAt = liveness.now();
     passWithServerTalking(3 * TIMEOUT_MS, () => {
-      liveness.acknowledged(liveness.now());
-      heartbeat.progressed(performance.now());
+      const { mono, wall } = liveness.now();
+      oldestSentAt = { mono: mono - SILENCE_MS + 101, wall: wall - SILENCE_MS + 101 };
     });
-    expect(events.filter((event) => event.includes("silent"))).toEqual([]);
+    expect(judgements()).toEqual([]);
+  });
+
+  test("that are beats count like any other: a server that leaves them unanswered is left before the end", () => {
+    attach();
+    passWithServerTalking(TIMEOUT_MS + 100, () => {
+      oldestSentAt ??= lastBeat;
+    });
+    expect(judgements()).toHaveLength(2);
+    expect(judgements()[0]).toMatch(/ silent: the server sends, but it does not answer$/);
+    expect(expiredAt()).toEqual([LIFE_MS]);
   });
 });
 
 describe("the end by our own clock", () => {
-  test("comes when the last answered request is a timeout less the margin old, with a connection or without", () => {
+  test("comes when the handshake is a timeout less the margin old and nothing else was proved", () => {
     attach();
-    passWithServerTalking(LIFE_MS + 100);
+    // A follower answers reads and pings by itself: neither what is sent nor what is heard prolongs the session.
+    passWithServerTalking(LIFE_MS + 100, () => liveness.answered(liveness.now(), { byLeader: false }));
     expect(expiredAt()).toEqual([LIFE_MS]);
+    expect(judgements()).toHaveLength(1);
   });
 
   test("comes though the connection has gone before", () => {
+    isAnswering = true;
     attach();
-    vi.advanceTimersByTime(1_000);
-    liveness.acknowledged(liveness.now());
+    vi.advanceTimersByTime(3 * BEAT_MS);
+    liveness.detach();
     heartbeat.detach();
-    vi.advanceTimersByTime(LIFE_MS - 1);
-    expect(events).toEqual([]);
-    vi.advanceTimersByTime(2);
-    expect(expiredAt()).toEqual([1_000 + LIFE_MS]);
+    vi.advanceTimersByTime(LIFE_MS - 2 * BEAT_MS);
+    expect(judgements()).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(expiredAt()).toEqual([BEAT_MS + LIFE_MS]);
   });
 
   test("comes before any other judgement after a pause of the whole process", () => {
@@ -205,37 +273,37 @@ describe("the end by our own clock", () => {
     vi.advanceTimersToNextTimer();
     vi.advanceTimersToNextTimer();
     expect(events).toHaveLength(1);
-    expect(expiredAt()).toEqual([PING_MS]);
+    expect(expiredAt()).toEqual([BEAT_MS]);
   });
 
   test("does not come when an answer that waited in the socket proves the session alive", () => {
+    isAnswering = true;
     attach();
-    const sentAt = { mono: performance.now() + 1_000, wall: Date.now() + 1_000 };
-    pausedMs = LIFE_MS - PING_MS;
+    vi.advanceTimersByTime(3 * BEAT_MS);
+    isAnswering = false;
+    vi.advanceTimersByTime(BEAT_MS);
+    // Life is counted from the first beat, and the answer to the fourth, which proves the second, is on its way.
+    pausedMs = LIFE_MS - 3 * BEAT_MS - 300;
     vi.advanceTimersToNextTimer();
     // The timer came first and saw a session that is over; the socket is read before the second look.
     expect(liveness.isAlive()).toBe(false);
-    liveness.acknowledged(sentAt);
+    answerBeat();
     vi.advanceTimersToNextTimer();
-    expect(events).toEqual([]);
+    expect(judgements()).toEqual([]);
     expect(liveness.isAlive()).toBe(true);
   });
 
-  test("does not come when only the wall clock has jumped: a ping asks the server instead", () => {
+  test("does not come when only the wall clock has jumped: beats ask the leader instead", () => {
+    isAnswering = true;
     attach();
-    vi.advanceTimersByTime(1_900);
-    heartbeat.sent(performance.now());
-    heartbeat.heard(performance.now());
+    vi.advanceTimersByTime(1_500);
     wallJumpMs = 3_600_000;
+    // What was sent before the jump is of no use; the first beat after it is proved by the second one behind it.
+    vi.advanceTimersByTime(4 * BEAT_MS - 1_501);
     expect(liveness.isAlive()).toBe(false);
-    // The timer was set for a ping that is no longer due; the look at the clock makes one all the same.
-    vi.advanceTimersByTime(100);
-    expect(events).toEqual(["2000 ping"]);
-    liveness.acknowledged(liveness.now());
-    heartbeat.heard(performance.now());
-    expect(liveness.isAlive()).toBe(true);
-    vi.advanceTimersByTime(PING_MS);
-    expect(events).toEqual(["2000 ping", "4000 ping"]);
+    vi.advanceTimersByTime(1);
+    expect(events).toEqual(["1100 beat", "2200 beat", "3300 beat", "4400 beat"]);
+    expect(liveness.aliveForMs()).toBe(LIFE_MS - 2 * BEAT_MS);
   });
 
   test("leaves no timer behind once the heartbeat is stopped", () => {

@@ -3,6 +3,7 @@ import {
   type Clock,
   type Instant,
   Liveness,
+  reportingDelayMs,
   safetyMarginMs,
   systemClock,
 } from "../../src/session/zookeeper/liveness.ts";
@@ -23,21 +24,31 @@ class HandClock implements Clock {
 }
 
 const TIMEOUT_MS = 10_000;
-const LIFE_MS = 9_000;
+/** The timeout less its margin. */
+const LIFE_MS = 9_500;
+/** How long a follower may keep to itself that it has heard of us. */
+const DELAY_MS = 2_500;
+/** Sends closer together than this may be taken for one. */
+const RESOLUTION_MS = TIMEOUT_MS / 64;
 
 describe("safetyMarginMs", () => {
   test.each([
-    // A quarter of a short timeout: half a tick can be that much.
-    { timeoutMs: 1_000, marginMs: 250 },
-    { timeoutMs: 3_999, marginMs: 999.75 },
-    // Half a tick of two seconds.
-    { timeoutMs: 4_000, marginMs: 1_000 },
-    { timeoutMs: 20_000, marginMs: 1_000 },
-    // Clocks that run at different speeds.
+    { timeoutMs: 1_000, marginMs: 50 },
+    { timeoutMs: 4_000, marginMs: 200 },
     { timeoutMs: 30_000, marginMs: 1_500 },
     { timeoutMs: 60_000, marginMs: 3_000 },
   ])("is $marginMs ms for a timeout of $timeoutMs ms", ({ timeoutMs, marginMs }) => {
     expect(safetyMarginMs(timeoutMs)).toBeCloseTo(marginMs, 6);
+  });
+});
+
+describe("reportingDelayMs", () => {
+  test.each([
+    // Half a tick, of which the shortest timeout that a server grants has two.
+    { timeoutMs: 4_000, delayMs: 1_000 },
+    { timeoutMs: 30_000, delayMs: 7_500 },
+  ])("is $delayMs ms for a timeout of $timeoutMs ms", ({ timeoutMs, delayMs }) => {
+    expect(reportingDelayMs(timeoutMs)).toBe(delayMs);
   });
 });
 
@@ -49,6 +60,24 @@ describe("Liveness", () => {
     clock = new HandClock();
     liveness = new Liveness(clock);
   });
+
+  /** Sends something after `ms` that is answered at once, by a follower as far as anybody can tell. */
+  function sendAfter(ms: number): Instant {
+    clock.pass(ms);
+    const at = clock.now();
+    liveness.answered(at, { byLeader: false });
+    return at;
+  }
+
+  /** The leader's answer to a request comes. */
+  function prove(sentAt: Instant): void {
+    liveness.answered(sentAt, { byLeader: true });
+  }
+
+  /** What is left of the life of a session that the leader is known to have heard of at `heard`, and no later. */
+  function leftSince(heard: Instant): number {
+    return heard.mono + LIFE_MS - clock.mono;
+  }
 
   test("is not alive before a server has accepted the session", () => {
     expect(liveness.isAlive()).toBe(false);
@@ -69,32 +98,179 @@ describe("Liveness", () => {
     expect(liveness.aliveForMs()).toBe(0);
   });
 
-  test("counts from when the answered request was sent, not from when its answer came", () => {
+  test("counts from when the handshake was sent, not from when its answer came", () => {
     const handshakeSentAt = clock.now();
     clock.pass(2_000);
     liveness.start(TIMEOUT_MS, handshakeSentAt);
     expect(liveness.aliveForMs()).toBe(LIFE_MS - 2_000);
-
-    const pingSentAt = clock.now();
-    clock.pass(3_000);
-    liveness.acknowledged(pingSentAt);
-    expect(liveness.aliveForMs()).toBe(LIFE_MS - 3_000);
   });
 
-  test("does not go back when an older request is answered after a newer one", () => {
+  test("is not prolonged by anything that a follower may have answered by itself", () => {
+    const handshake = clock.now();
+    liveness.start(TIMEOUT_MS, handshake);
+    for (let sent = 0; sent < 8; sent++) sendAfter(1_000);
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+  });
+
+  test("counts from the latest send that is older than the proof by what a follower may keep to itself", () => {
     liveness.start(TIMEOUT_MS, clock.now());
-    const older = clock.now();
+    sendAfter(1_000);
+    const heard = sendAfter(1_000);
+    const tooYoung = sendAfter(1_000);
+    const proof = sendAfter(DELAY_MS - 1_000);
+    expect(proof.mono - tooYoung.mono).toBeLessThan(DELAY_MS);
+    // However late the answer is: what counts is when things were sent.
+    clock.pass(3_000);
+    prove(proof);
+    expect(liveness.aliveForMs()).toBe(leftSince(heard));
+  });
+
+  test("is proved by a request sent the whole delay later, and not by one sent a millisecond sooner", () => {
+    const handshake = clock.now();
+    liveness.start(TIMEOUT_MS, handshake);
+    const first = sendAfter(1_000);
+    const early = sendAfter(DELAY_MS - 1);
+    prove(early);
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+    clock.pass(1);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(first));
+  });
+
+  test("learns nothing from requests that a stalled line delivers together, however far apart they were sent", () => {
+    const handshake = clock.now();
+    liveness.start(TIMEOUT_MS, handshake);
     clock.pass(1_000);
-    liveness.acknowledged(clock.now());
-    liveness.acknowledged(older);
-    expect(liveness.aliveForMs()).toBe(LIFE_MS);
+    const first = clock.now();
+    clock.pass(DELAY_MS);
+    const second = clock.now();
+    clock.pass(1_000);
+    // Both answers come now: the follower may have noted the first only a moment ago, and not told the leader yet.
+    liveness.answered(first, { byLeader: false });
+    prove(second);
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(second));
+  });
+
+  test("learns nothing from a request that left right behind the handshake", () => {
+    const handshake = clock.now();
+    liveness.start(TIMEOUT_MS, handshake);
+    const sync = sendAfter(DELAY_MS - 1);
+    clock.pass(5_000);
+    prove(sync);
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+  });
+
+  test("is kept up by heartbeats of half the delay, of which every third proves the first", () => {
+    liveness.start(TIMEOUT_MS, clock.now());
+    const beats: Instant[] = [];
+    for (let beat = 0; beat < 100; beat++) {
+      beats.push(sendAfter(DELAY_MS / 2));
+      prove(clock.now());
+      const first = beats.at(-3);
+      if (first !== undefined) expect(liveness.aliveForMs()).toBe(leftSince(first));
+    }
+  });
+
+  test("does not go back when an older request is proved after a newer one", () => {
+    liveness.start(TIMEOUT_MS, clock.now());
+    sendAfter(500);
+    const heard = sendAfter(1_000);
+    const older = sendAfter(DELAY_MS - 1_000);
+    const newer = sendAfter(1_000);
+    prove(newer);
+    expect(liveness.aliveForMs()).toBe(leftSince(heard));
+    prove(older);
+    expect(liveness.aliveForMs()).toBe(leftSince(heard));
+  });
+
+  test("takes sends close to each other for the earliest of them, never for a later one", () => {
+    liveness.start(TIMEOUT_MS, clock.now());
+    const first = sendAfter(1_000);
+    sendAfter(1);
+    const last = sendAfter(RESOLUTION_MS - 2);
+    expect(last.mono - first.mono).toBeLessThan(RESOLUTION_MS);
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(first));
+  });
+
+  test("loses no more than the resolution, however close together a long row of sends is", () => {
+    liveness.start(TIMEOUT_MS, clock.now());
+    let last = clock.now();
+    for (let sent = 0; sent < 3_000; sent++) last = sendAfter(1);
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBeLessThanOrEqual(leftSince(last));
+    expect(liveness.aliveForMs()).toBeGreaterThan(leftSince(last) - RESOLUTION_MS - 1);
+  });
+
+  test("lets what was sent on an old connection prove nothing once that is gone", () => {
+    const handshake = clock.now();
+    liveness.start(TIMEOUT_MS, handshake);
+    sendAfter(1_000);
+    clock.pass(DELAY_MS);
+    liveness.detach();
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+  });
+
+  test("counts only what was sent on the new connection after a return", () => {
+    liveness.start(TIMEOUT_MS, clock.now());
+    clock.pass(1_000);
+    const handshake = clock.now();
+    // Sent on the old connection while the new one was already asking; its server may never have reported it.
+    sendAfter(1_000);
+    liveness.detach();
+    clock.pass(500);
+    liveness.start(TIMEOUT_MS, handshake);
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+    const heard = sendAfter(0);
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(heard));
+  });
+
+  test("forgets what was sent on an old connection when a new one begins, also if nobody has said that it is gone", () => {
+    liveness.start(TIMEOUT_MS, clock.now());
+    clock.pass(1_000);
+    const handshake = clock.now();
+    sendAfter(1_000);
+    liveness.start(TIMEOUT_MS, handshake);
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+  });
+
+  test("does not go back when a handshake is older than what is known already", () => {
+    const handshake = clock.now();
+    liveness.start(TIMEOUT_MS, handshake);
+    const heard = sendAfter(1_000);
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    liveness.start(TIMEOUT_MS, handshake);
+    expect(liveness.aliveForMs()).toBe(leftSince(heard));
+  });
+
+  test("keeps what is known already when the connection goes", () => {
+    liveness.start(TIMEOUT_MS, clock.now());
+    const heard = sendAfter(1_000);
+    clock.pass(DELAY_MS);
+    prove(clock.now());
+    liveness.detach();
+    expect(liveness.aliveForMs()).toBe(leftSince(heard));
   });
 
   test("takes the timeout of the newest handshake", () => {
     liveness.start(TIMEOUT_MS, clock.now());
     clock.pass(100);
     liveness.start(4_000, clock.now());
-    expect(liveness.aliveForMs()).toBe(3_000);
+    expect(liveness.aliveForMs()).toBe(3_800);
   });
 
   test("is not alive once the wall clock has jumped ahead: the machine may have slept with the other clock stopped", () => {
@@ -105,12 +281,17 @@ describe("Liveness", () => {
     expect(liveness.monotonicLeftMs()).toBe(LIFE_MS);
   });
 
-  test("is alive again when a request sent after the jump has been answered", () => {
+  test("is alive again when a request sent after the jump is known to have been heard, and not sooner", () => {
     liveness.start(TIMEOUT_MS, clock.now());
+    sendAfter(1_000);
     clock.wall += 3_600_000;
-    clock.mono += 1;
-    liveness.acknowledged(clock.now());
-    expect(liveness.aliveForMs()).toBe(LIFE_MS);
+    const after = sendAfter(1_000);
+    clock.pass(DELAY_MS - 1);
+    prove(clock.now());
+    expect(liveness.isAlive()).toBe(false);
+    clock.pass(1);
+    prove(clock.now());
+    expect(liveness.aliveForMs()).toBe(leftSince(after));
   });
 
   test("does not live longer because the wall clock was set back", () => {

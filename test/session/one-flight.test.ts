@@ -141,7 +141,7 @@ describe("in the first flight", () => {
     const session = open(server.address);
     const [read, closed] = [session.getData("/a"), session.close()];
     await eventually(() => server.connections[0]?.requests.length === 2);
-    const answer = hex(`0000005d 00000001 0000000100000001 00000000 ${DATA.toString("hex")}`);
+    const answer = hex(`00000059 00000001 0000000100000001 00000000 ${DATA.toString("hex")}`);
     const goodbye = hex("00000010 00000002 0000000100000002 00000000");
     server.connections[0]?.raw(Buffer.concat([ACCEPTED, answer, goodbye]));
     expect((await read).data?.toString()).toBe("x");

@@ -36,6 +36,11 @@ test("every path of the session is below the chroot", async () => {
   expect(await outside.exists(`${chroot}/b`)).toBeUndefined();
 });
 
+test("delete / refuses to delete, and never means the chroot itself", async () => {
+  expect(await rejection(inside.delete("/"))).toMatchObject({ reason: "bad-arguments", path: "/" });
+  expect(await outside.exists(chroot)).toBeDefined();
+});
+
 test("multiRead and errors speak of the session's own paths", async () => {
   await inside.create("/a", null);
   const results = await inside.multiRead([

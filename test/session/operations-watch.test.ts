@@ -28,6 +28,42 @@ describe("watches", () => {
     expect(heard).toEqual(["stays"]);
   });
 
+  test("removeWatch takes off one kind, or all, and tells which there were", async () => {
+    const heard: string[] = [];
+    const listener = ({ type }: { type: string }) => heard.push(type);
+    await session.create("/n", null);
+    await session.getData("/n", { watch: listener });
+    await session.getChildren("/n", { watch: listener });
+    await session.addWatch("/m", "recursive", listener);
+    expect(await session.removeWatch("/n", listener, { kind: "data" })).toEqual(["data"]);
+    expect(await session.removeWatch("/n", listener, { kind: "data" })).toEqual([]);
+    expect(await session.removeWatch("/m", listener, { kind: "children" })).toEqual([]);
+    await session.setData("/n", null);
+    await session.create("/n/a", null);
+    await session.create("/m", null);
+    await session.sync("/");
+    expect(heard).toEqual(["children-changed", "created"]);
+    await session.getData("/m", { watch: listener });
+    await session.getChildren("/m", { watch: listener });
+    expect(await session.removeWatch("/m", listener)).toEqual(["children", "data", "persistent"]);
+    await session.setData("/m", null);
+    await session.sync("/");
+    expect(heard).toHaveLength(2);
+  });
+
+  test("removeWatch of one kind leaves the others of the path, on the server too", async () => {
+    const heard: string[] = [];
+    const listener = ({ type }: { type: string }) => heard.push(type);
+    await session.create("/n", null);
+    await session.addWatch("/n", "persistent", listener);
+    await session.getData("/n", { watch: listener });
+    expect(await session.removeWatch("/n", listener, { kind: "data" })).toEqual(["data"]);
+    await session.setData("/n", null);
+    await session.setData("/n", null);
+    await session.sync("/");
+    expect(heard).toEqual(["data-changed", "data-changed"]);
+  });
+
   test("addWatch hears of every change until it is removed", async () => {
     const heard: string[] = [];
     const listener = ({ type, path }: { type: string; path: string }) => heard.push(`${type} ${path}`);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import { baseName, joinPath, parentPath, validatePath } from "../../src/session/path.ts";
+import { ancestors, baseName, joinPath, parentPath, resolvePath, validatePath } from "../../src/session/path.ts";
 
 function refusal(path: string, options?: { sequential: boolean }): UsageError {
   try {
@@ -72,4 +72,21 @@ test.each([
 ])("%s has the parent %s and the name '%s'", (path, parent, name) => {
   expect([parentPath(path), baseName(path)]).toEqual([parent, name]);
   if (name !== "") expect(joinPath(parent, name)).toBe(path);
+});
+
+test("ancestors come from the top down, without the root", () => {
+  expect([ancestors("/a/b/c"), ancestors("/a"), ancestors("/")]).toEqual([["/a", "/a/b"], [], []]);
+});
+
+test.each([
+  ["b", "/", "/b"],
+  ["b/c", "/a", "/a/b/c"],
+  ["..", "/a/b", "/a"],
+  ["../..", "/a", "/"],
+  ["./b", "/a", "/a/b"],
+  ["b/", "/a", "/a/b/"],
+  ["/x/../y", "/a", "/x/../y"],
+  ["", "/a", ""],
+])("%j seen from %s is %j", (text, cwd, path) => {
+  expect(resolvePath(text, cwd)).toBe(path);
 });

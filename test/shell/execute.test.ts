@@ -120,7 +120,7 @@ describe("execute", () => {
       {
         async *run() {
           try {
-            for (;;) yield deleted("/a");
+            for (let i = 0; i < 100; i++) yield deleted("/a");
           } finally {
             isCleanedUp = true;
           }

@@ -32,6 +32,7 @@ function prepare(entry: Partial<CommandEntry> = {}) {
         isForPeople: () => false,
         program: {
           globalOptions: [],
+          suggest: () => undefined,
           version: async () => "1",
           commands: [
             {

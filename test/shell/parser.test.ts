@@ -96,10 +96,10 @@ const errors = [
   { words: ["probe", "a/"], reason: "bad-path", message: "Path must not end with / character" },
   { words: ["probe", ""], reason: "bad-path", message: "Path length must be > 0" },
   {
-    words: ["stat", "/a", "/b"],
+    words: ["exists", "/a", "/b"],
     reason: "excess-arguments",
     message: "too many arguments",
-    hint: "stat [-w] path",
+    hint: "exists path",
   },
   { words: ["sett"], reason: "unknown-command", message: "unknown command 'sett'", hint: "did you mean set?" },
   {
@@ -145,6 +145,14 @@ describe("parse", () => {
 
   test("--help asks for the command's page, even where words are missing", async () => {
     const invocation = await parse(["get", "--help"], { commands, cwd: "/" });
-    expect([invocation.entry.name, invocation.args]).toEqual(["help", { command: "get" }]);
+    expect([invocation.entry.name, invocation.args]).toEqual(["help", { subject: "get" }]);
+  });
+
+  test("leaves everything behind the first -- to a command that runs a program", async () => {
+    const words = ["watch", "-R", "/a", "--", "sh", "-c", "x", "--", "--help", "-R"];
+    const { args, options } = await parse(words, { commands, cwd: "/" });
+    expect(args).toEqual({ path: "/a", program: ["sh", "-c", "x", "--", "--help", "-R"] });
+    expect(options).toMatchObject({ recursive: true });
+    expect((await parse(["watch", "/a"], { commands, cwd: "/" })).args).toEqual({ path: "/a", program: [] });
   });
 });

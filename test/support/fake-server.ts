@@ -3,7 +3,15 @@ import { freePort } from "./free-port.ts";
 
 // The frames are put together here byte by byte, and not by the code under test: a mistake there must not cancel out.
 
-const OP = { notification: 0, ping: 11, auth: 100, setWatches: 101, setWatches2: 105, closeSession: -11 } as const;
+const OP = {
+  notification: 0,
+  sync: 9,
+  ping: 11,
+  auth: 100,
+  setWatches: 101,
+  setWatches2: 105,
+  closeSession: -11,
+} as const;
 const WRITES: readonly number[] = [1, 2, 5, 7, 14, 15, 16, 19, 21, OP.closeSession];
 const UNIMPLEMENTED = -6;
 
@@ -105,6 +113,8 @@ export class FakeConnection {
   readonly #server: FakeServer;
   readonly #socket: Socket;
   readonly #newSessionId: bigint;
+  /** Requests without an answer yet, in order. */
+  readonly #unanswered: FakeRequest[] = [];
   #received: Buffer = Buffer.alloc(0);
 
   constructor(server: FakeServer, socket: Socket, index: bigint) {
@@ -120,9 +130,9 @@ export class FakeConnection {
     return !this.#socket.destroyed && !this.#socket.readableEnded;
   }
 
-  /** What was asked, in order, without the pings. */
+  /** What was asked, in order, without the heartbeats. */
   get opcodes(): number[] {
-    return this.requests.map((request) => request.opcode).filter((opcode) => opcode !== OP.ping);
+    return this.requests.filter((request) => !isHeartbeat(request)).map((request) => request.opcode);
   }
 
   raw(bytes: Buffer): void {
@@ -187,8 +197,12 @@ export class FakeConnection {
     if (WRITES.includes(request.opcode)) this.#server.zxid++;
     const reply = this.#replyTo(request);
     const { answerPings = true, onRequest } = this.#server.options;
-    const isMine = request.opcode === OP.ping ? answerPings : onRequest === undefined;
-    if (!isMine && onRequest?.(request, reply) !== false) return;
+    this.#unanswered.push(request);
+    if (isHeartbeat(request)) {
+      if (answerPings) this.#answerHeartbeats();
+      return;
+    }
+    if (onRequest !== undefined && onRequest(request, reply) !== false) return;
     this.#answer(request.opcode, reply);
   }
 
@@ -199,16 +213,36 @@ export class FakeConnection {
     if (opcode === OP.closeSession) this.#socket.end();
   }
 
-  #replyTo({ xid }: FakeRequest): FakeReply {
+  /** In line, as a real server does: a beat is answered when everything before it has been. */
+  #answerHeartbeats(): void {
+    for (let next = this.#unanswered[0]; next !== undefined && isHeartbeat(next); next = this.#unanswered[0]) {
+      this.#replyTo(next).ok(next.opcode === OP.sync ? next.body : undefined);
+    }
+  }
+
+  #answered(request: FakeRequest, bytes: Buffer): void {
+    this.raw(bytes);
+    const index = this.#unanswered.indexOf(request);
+    if (index >= 0) this.#unanswered.splice(index, 1);
+    if (this.#server.options.answerPings ?? true) this.#answerHeartbeats();
+  }
+
+  #replyTo(request: FakeRequest): FakeReply {
+    const { xid } = request;
     const header = (code: number) => Buffer.concat([int(xid), long(this.#server.zxid), int(code)]);
     return {
-      error: (code) => this.raw(frame(header(code))),
-      ok: (body = Buffer.alloc(0)) => this.raw(frame(header(0), body)),
-      raw: (bytes) => this.raw(bytes),
+      error: (code) => this.#answered(request, frame(header(code))),
+      ok: (body = Buffer.alloc(0)) => this.#answered(request, frame(header(0), body)),
+      raw: (bytes) => this.#answered(request, bytes),
       event: (type, state, path) => this.event(type, state, path),
       close: () => this.close(),
     };
   }
+}
+
+/** A ping, or the sync of the root that shows that there is a leader. */
+export function isHeartbeat({ opcode, body }: Pick<FakeRequest, "opcode" | "body">): boolean {
+  return opcode === OP.ping || (opcode === OP.sync && body.subarray(4).toString() === "/");
 }
 
 function int(value: number): Buffer {

@@ -20,11 +20,6 @@ function serverClassPath(): string {
   return DEBIAN_SERVER_JARS.map((jar) => join(DEBIAN, `${jar}.jar`)).join(delimiter);
 }
 
-/** Everything installed: the server's jars first, then all others, Curator's among them. */
-export function fullClassPath(): string {
-  return [serverClassPath(), join(DEBIAN, "*")].join(delimiter);
-}
-
 // For a quick start on a busy machine. Measurements want -XX:TieredStopAtLevel=4 again; flags given later win.
 const QUICK_START = ["-Xmx256m", "-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";

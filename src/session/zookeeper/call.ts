@@ -11,7 +11,7 @@ import type { Failure, Request } from "./request.ts";
 /** jute.maxbuffer's default: servers drop the connection of whoever sends more. */
 const USUAL_MAX_REQUEST = 0xfffff;
 
-export interface Reply {
+interface Reply {
   readonly body: JuteReader;
   readonly zxid: bigint;
 }

@@ -99,7 +99,8 @@ class Client implements S.Session {
 
   delete(path: string, options: S.VersionOptions = {}): Promise<void> {
     const write = (writer: JuteWriter, serverPath: string) => {
-      writer.string(serverPath);
+      // As the Java client does: `/` cannot be deleted, and under a chroot that must not mean the chroot itself.
+      writer.string(path === "/" ? path : serverPath);
       writer.int(options.version ?? ANY_VERSION);
     };
     return this.#caller.call({ opcode: Opcode.delete, path, write, read: nothing }, options);
@@ -175,13 +176,18 @@ class Client implements S.Session {
   }
 
   addAuth(scheme: string, credential: Buffer, options: S.CallOptions = {}): Promise<void> {
+    let takeBack = () => {};
     const proved = new Promise<void>((resolve, reject) => {
-      this.#connection.addCredential(scheme, credential, (failure) => {
+      if (options.signal?.aborted) return resolve();
+      takeBack = this.#connection.addCredential(scheme, credential, (failure) => {
         if (failure === null) resolve();
         else reject(this.#connection.lost?.error ?? failureOf(failure.code, `scheme ${scheme}`));
       });
     });
-    return limited(this.#connection.aborts, proved, options, `no answer to the ${scheme} credential`);
+    return limited(this.#connection.aborts, proved, options, `no answer to the ${scheme} credential`, () => {
+      takeBack();
+      return undefined;
+    });
   }
 
   async addWatch(

@@ -19,14 +19,16 @@ import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 import { Request } from "./request.ts";
 import { ServerList } from "./servers.ts";
 import { failLater, Traffic } from "./traffic.ts";
-import { WatchRegistry } from "./watches.ts";
+import { type SetWatchesPiece, WatchRegistry } from "./watches.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 /** The least one address gets for TCP and handshake, however many share the time. */
 const MIN_ATTEMPT_MS = 250;
-/** The longest goodbye: after this the server is left to expire the session. */
-const CLOSE_TIMEOUT_MS = 5_000;
+/** The longest goodbye. It has been sent by then, or there is no server to hear it and the session is left to expire. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** How often a read that left together with its goodbye is tried anew in a session of its own. */
+const MAX_FRESH_STARTS = 2;
 /** Replies may be longer than jute.maxbuffer (a listing of a million children), but not this long. */
 const MAX_REPLY_BYTES = 512 * 1024 * 1024;
 const NO_SESSION = 0n;
@@ -46,7 +48,7 @@ export interface Loss {
  *   handshake; unanswered requests fail after the state has changed, and queued ones fail when the session ends.
  * - onSocketData (Inbox): linear framing, length checks, every error number and opcode, zxid only forwards.
  * - onPacketQueueReadable (Outbox, Traffic): one write a turn, wrapping xids, a bounded window; AUTH and SetWatches before
- *   queued requests. Heartbeat and Liveness: pings by the time since the last send, silence noticed, expiry by our own clock.
+ *   queued requests. Heartbeat and Liveness: beats that the leader answers, silence noticed, expiry by our own clock.
  * - close: finishes what was asked for, in any phase, once.
  */
 export class Connection extends ConnectionManager {
@@ -65,6 +67,12 @@ export class Connection extends ConnectionManager {
   #lastZxid = 0n;
   /** When the bytes came that are being read. */
   #heardAt = 0;
+  /** setWatches requests that have not been answered, on this connection or the one before. */
+  #piecesUnanswered = 0;
+  #watchesSince = 0n;
+  /** The goodbye left together with the handshake: the session has no other purpose than the reads between them. */
+  #isOneFlight = false;
+  #freshStarts = 0;
   #startedAt = 0;
   #connectTimer: NodeJS.Timeout | undefined;
   #hasMetServer = false;
@@ -89,19 +97,21 @@ export class Connection extends ConnectionManager {
     this.#traffic = new Traffic(() => this.onPacketQueueReadable());
     this.packetQueue = this.#traffic;
     this.#heartbeat = new Heartbeat(this.liveness, () => this.#traffic.oldestSentAt, {
-      ping: () => this.#outbox.ping(),
+      beat: () => (this.#isReadOnly ? this.#outbox.ping() : this.#outbox.beat()),
       silent: (why) => this.#dropLink({ says: why, kind: "transient" }),
       expired: () => this.#expireByClock(),
     });
-    this.#outbox = new Outbox(this.#traffic, this.#secrets, this.liveness, this.#heartbeat);
+    this.#outbox = new Outbox(this.#traffic, this.#secrets, this.liveness);
     this.#inbox = new Inbox({
       zxid: (zxid) => {
         if (zxid > this.#lastZxid) this.#lastZxid = zxid;
       },
       reply: (xid, zxid, code, body) => this.#handleReply(xid, zxid, code, body),
       event: (type, path) => this.watches.dispatch(type, path),
-      ping: () => this.#proved(this.#outbox.pingAnswered()),
+      ping: () => this.#pingAnswered(),
       auth: (code) => this.#handleAuth(code),
+      watchesSet: (code) => this.#handleWatchesSet(code),
+      readOut: () => this.#afterReading(),
       garbage: (what) => this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
     });
     this.#servers = new ServerList(options.servers);
@@ -183,15 +193,19 @@ export class Connection extends ConnectionManager {
     this.setState(LibraryState.CLOSING);
   }
 
-  addCredential(scheme: string, secret: Buffer, settle: (failure: { code: number } | null) => void): void {
-    if (this.#lost !== undefined) return settle({ code: ErrorCode.sessionExpired });
-    this.#secrets.add(scheme, secret, settle);
+  /** Proves an identity now and on every connection to come; returns the function that takes it back if it is still unsent. */
+  addCredential(scheme: string, secret: Buffer, settle: (failure: { code: number } | null) => void): () => void {
+    if (this.#lost !== undefined) {
+      settle({ code: ErrorCode.sessionExpired });
+      return () => {};
+    }
     this.#outbox.schedule();
+    return this.#secrets.add(scheme, secret, settle);
   }
 
   /** Sets the watches of one of the server's paths again: removing one kind may have taken the others with it. */
   rearm(serverPath: string): void {
-    this.#outbox.rearm(this.watches.rearm(this.#lastZxid, serverPath));
+    if (this.endpoint !== undefined) this.#outbox.rearm(this.#watchPieces(serverPath));
   }
 
   override onPacketQueueReadable(): void {
@@ -199,14 +213,9 @@ export class Connection extends ConnectionManager {
   }
 
   override onSocketData(chunk: Buffer): void {
-    const { mono } = this.liveness.now();
-    const before = this.#traffic.inFlight;
-    this.#heardAt = mono;
-    this.#heartbeat.heard(mono);
+    this.#heardAt = this.liveness.now().mono;
+    this.#heartbeat.heard(this.#heardAt);
     this.#inbox.push(chunk);
-    if (this.#traffic.inFlight === 0) this.#traffic.window.rest();
-    if (this.#traffic.inFlight < before) this.#heartbeat.progressed(mono);
-    if (this.#traffic.wantsRefill) this.#outbox.schedule();
   }
 
   override onSocketClosed(error?: Error): void {
@@ -234,8 +243,9 @@ export class Connection extends ConnectionManager {
    */
   #loadBehindHello(writer: JuteWriter, now: Instant): void {
     if (this.#hasMetServer) return;
-    this.#secrets.load(writer, now);
+    this.#secrets.load(writer);
     this.#traffic.load(now, { into: writer, onlyRepeatable: true });
+    this.#isOneFlight = this.isClosing && !this.#traffic.hasQueued;
   }
 
   #attemptMs(): number {
@@ -291,7 +301,7 @@ export class Connection extends ConnectionManager {
       drain: () => this.#outbox.drained(),
       closed: (error) => this.onSocketClosed(error),
     });
-    this.#outbox.attach(link, isReturn ? this.watches.rearm(this.#lastZxid) : []);
+    this.#outbox.attach(link, isReturn ? this.#watchPieces() : []);
     if (!this.isClosing) this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
     if (isReturn) this.watches.announceGap(gapFrom);
     if (response.readOnly) this.#lookForReadWrite(link);
@@ -315,10 +325,12 @@ export class Connection extends ConnectionManager {
       return this.#dropLink({ says: `the server answered request ${xid}, which is not due`, kind: "transient" });
     }
     this.#traceReply(request, code);
-    this.#proved(request.sentAt);
+    this.#linkIsGood();
+    if (request.sentAt) this.liveness.answered(request.sentAt, { byLeader: code === 0 && request.isAnsweredByLeader });
     if (request.sentAt !== undefined) this.#traffic.window.answered(request.sentAt, this.#heardAt);
-    if (code === ErrorCode.sessionMoved && this.#traffic.takeBack(request)) {
-      // It came through a server that the session has left, and was not executed.
+    // It came through a server that the session has left, and was not executed.
+    if (code === ErrorCode.sessionMoved && (request.abandoned || this.#traffic.takeBack(request))) {
+      if (request.abandoned) request.callback({ code }, null, zxid);
       return this.#dropLink({ says: "the session has moved to another server", kind: "transient" });
     }
     if (code === ErrorCode.sessionExpired) this.#end("expired", expiredError("the server has expired it"));
@@ -332,19 +344,50 @@ export class Connection extends ConnectionManager {
   }
 
   #handleAuth(code: number): void {
-    const { sentAt, fatal } = this.#secrets.answered(code);
-    this.#proved(sentAt);
-    if (!fatal) return;
+    this.#linkIsGood();
+    if (!this.#secrets.answered(code).isFatal) return;
     const message = `authentication failed (${errorName(code)})`;
     this.#end("auth-failed", new PermissionError("auth-failed", message, { code }));
   }
 
-  /** A request sent at `sentAt` was answered: the session lives, and the connection is worth having. */
-  #proved(sentAt: Instant | undefined): void {
-    if (sentAt !== undefined) this.liveness.acknowledged(sentAt);
+  #pingAnswered(): void {
+    const sentAt = this.#outbox.pingAnswered();
+    this.#linkIsGood();
+    // There is no leader to hear of it; the read-only server's word is all there is.
+    if (sentAt !== undefined) this.liveness.answered(sentAt, { byLeader: true });
+  }
+
+  /** A connection that has answered something was worth having: the next one is looked for without delay. */
+  #linkIsGood(): void {
     if (this.#linkProved) return;
     this.#linkProved = true;
     this.#servers.settled();
+  }
+
+  #handleWatchesSet(code: number): void {
+    if (this.#piecesUnanswered === 0) return;
+    if (code !== 0) {
+      return this.#dropLink({ says: `the server did not set the watches (${errorName(code)})`, kind: "transient" });
+    }
+    this.#piecesUnanswered--;
+  }
+
+  /** Answers may have made room for requests that wait. */
+  #afterReading(): void {
+    if (this.#traffic.inFlight === 0) this.#traffic.window.rest();
+    if (this.#traffic.wantsRefill) this.#outbox.schedule();
+  }
+
+  /**
+   * What sets watches again. The server reports what has changed since the zxid given; until every piece has been answered
+   * that is the zxid of before the gap, even if a reply has brought a newer one.
+   */
+  #watchPieces(only?: string): SetWatchesPiece[] {
+    if (this.#piecesUnanswered === 0) this.#watchesSince = this.#lastZxid;
+    const pieces = this.watches.rearm(this.#watchesSince, only);
+    // All of them go out again on a new connection; one path's come on top of what is under way.
+    this.#piecesUnanswered = pieces.length + (only === undefined ? 0 : this.#piecesUnanswered);
+    return pieces;
   }
 
   /** The connection is of no use any more: the session is suspended and another server is looked for. */
@@ -357,11 +400,22 @@ export class Connection extends ConnectionManager {
     this.#servers.failed(link.endpoint.address, why);
     this.#heartbeat.detach();
     if (!this.isClosing) this.setState(LibraryState.DISCONNECTED);
+    if (this.#isOneFlight && this.#freshStarts++ < MAX_FRESH_STARTS) this.#forgetSession();
     this.#unanswered();
     this.#connector.search();
   }
 
+  /** Nothing was done in it but reading, and its goodbye may have been heard: the reads are as good in a new one. */
+  #forgetSession(): void {
+    this.#hasMetServer = false;
+    this.#hasMetReadWrite = false;
+    this.sessionId.fill(0);
+    this.sessionPassword.fill(0);
+    this.#heartbeat.stop();
+  }
+
   #detach(): void {
+    this.liveness.detach();
     this.#outbox.detach();
     this.#inbox.detach();
     this.#readWriteSearch?.abort();

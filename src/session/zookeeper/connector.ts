@@ -59,7 +59,8 @@ export class Connector {
     if (this.#searching || this.#stopped.signal.aborted) return;
     this.#searching = true;
     const unresolved = (endpoint: Endpoint, why: ConnectFailure) => this.#events.failed(endpoint, why);
-    this.#servers.next(this.#stopped.signal, unresolved).then(
+    const search = { signal: this.#stopped.signal, timeoutMs: this.#events.attemptMs(), unresolved };
+    this.#servers.next(search).then(
       (endpoint) => this.#attempt(endpoint),
       () => {
         // Only stop() ends a search in vain, and whoever stopped it does not want to hear of it.

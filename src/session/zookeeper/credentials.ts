@@ -1,6 +1,5 @@
 import type { JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, Xid } from "../../wire/protocol.ts";
-import type { Instant } from "./liveness.ts";
 
 interface Credential {
   readonly scheme: string;
@@ -12,18 +11,24 @@ interface Credential {
 /** The identities of a session: each is proved once, and again on every new connection before anything else is sent. */
 export class Credentials {
   readonly #known: Credential[] = [];
-  #awaiting: { credential: Credential; sentAt: Instant }[] = [];
+  readonly #sent = new Set<Credential>();
+  #awaiting: Credential[] = [];
 
-  add(scheme: string, secret: Buffer, settle?: (failure: { code: number } | null) => void): void {
-    this.#known.push({ scheme, secret, settle });
+  /** Returns the function that takes it back, as long as it has not been sent. */
+  add(scheme: string, secret: Buffer, settle?: (failure: { code: number } | null) => void): () => void {
+    const credential: Credential = { scheme, secret, settle };
+    this.#known.push(credential);
+    return () => {
+      if (!this.#sent.has(credential) && this.#known.includes(credential)) this.#forget(credential);
+    };
   }
 
   /** Writes those that this connection has not seen; all of them after {@link connectionLost}. */
-  load(writer: JuteWriter, now: Instant): void {
+  load(writer: JuteWriter): void {
     for (const credential of this.#known) {
       if (this.#sent.has(credential)) continue;
       this.#sent.add(credential);
-      this.#awaiting.push({ credential, sentAt: now });
+      this.#awaiting.push(credential);
       const frame = writer.beginFrame();
       writer.int(Xid.auth);
       writer.int(Opcode.auth);
@@ -33,21 +38,19 @@ export class Credentials {
       writer.endFrame(frame);
     }
   }
-  readonly #sent = new Set<Credential>();
 
   /**
-   * The server has judged the oldest credential in flight. A refused one is forgotten; `fatal` when it is one that the
+   * The server has judged the oldest credential in flight. A refused one is forgotten; `isFatal` when it is one that the
    * session was opened with or had been granted, because going on without it would be going on as somebody else.
    */
-  answered(code: number): { sentAt: Instant | undefined; fatal: boolean } {
-    const answer = this.#awaiting.shift();
-    if (answer === undefined) return { sentAt: undefined, fatal: false };
-    const { credential, sentAt } = answer;
-    const settle = credential.settle;
+  answered(code: number): { isFatal: boolean } {
+    const credential = this.#awaiting.shift();
+    if (credential === undefined) return { isFatal: false };
+    const { settle } = credential;
     credential.settle = undefined;
-    if (code !== 0) this.#known.splice(this.#known.indexOf(credential), 1);
+    if (code !== 0) this.#forget(credential);
     settle?.(code === 0 ? null : { code });
-    return { sentAt, fatal: code !== 0 && settle === undefined };
+    return { isFatal: code !== 0 && settle === undefined };
   }
 
   connectionLost(): void {
@@ -58,5 +61,9 @@ export class Credentials {
   /** The session is over: whoever still waits for an answer gets this one. */
   lose(code: number = ErrorCode.sessionExpired): void {
     for (const { settle } of this.#known.splice(0)) settle?.({ code });
+  }
+
+  #forget(credential: Credential): void {
+    this.#known.splice(this.#known.indexOf(credential), 1);
   }
 }

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { formatAddress } from "../connect-string.ts";
+import { formatAddress, parseConnectString } from "../connect-string.ts";
 import type { ServerAddress, TlsOptions } from "../options.ts";
 import { openSocket } from "./link.ts";
 
@@ -35,4 +35,14 @@ export function fourLetterWord(
       resolve(Buffer.concat(chunks).toString("utf8"));
     });
   });
+}
+
+/** `ZooKeeper 3.8.0, standalone`, by the server's `srvr`; undefined when it will not say. */
+export async function describeServer(address: string, tls: TlsOptions | undefined): Promise<string | undefined> {
+  const [server] = parseConnectString(address).servers;
+  if (!server) return undefined;
+  const answer = await fourLetterWord(server, "srvr", tls && { servername: server.host, ...tls });
+  const version = /version:\s*(\d+\.\d+\.\d+)/i.exec(answer)?.[1];
+  const mode = /^Mode: (\S+)/m.exec(answer)?.[1];
+  return version && `ZooKeeper ${version}${mode === undefined ? "" : `, ${mode}`}`;
 }

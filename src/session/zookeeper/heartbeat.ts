@@ -1,7 +1,8 @@
-import type { Instant, Liveness } from "./liveness.ts";
+import { type Instant, type Liveness, reportingDelayMs } from "./liveness.ts";
 
 export interface HeartbeatEvents {
-  ping(): void;
+  /** Something must be sent that shows the leader we live, and whose answer shows us that it knows. */
+  beat(): void;
   /** The connection must be given up: nothing was heard for too long. */
   silent(why: string): void;
   /** The session must be given up: by the clock a server may have expired it. */
@@ -9,8 +10,8 @@ export interface HeartbeatEvents {
 }
 
 /**
- * The timers of a session: pings, the limit on silence, and the end by our own clock. One timer, set to whatever comes
- * first. Pings go by the time since the last *send*: a busy inbound side proves to the server nothing about us.
+ * The timers of a session: heartbeats, the limit on silence, and the end by our own clock. One timer, set to whatever comes
+ * first. Beats come at their own pace, whatever else is sent or heard: reads prove nothing to anybody (see Liveness).
  */
 export class Heartbeat {
   readonly #liveness: Liveness;
@@ -19,9 +20,7 @@ export class Heartbeat {
   #timeoutMs = 0;
   #attached = false;
   #lastHeard = 0;
-  #lastSent = 0;
-  /** When a request (not a ping) was last answered. */
-  #lastProgress = 0;
+  #lastBeat = 0;
   #oldestSentAt: () => Instant | undefined;
 
   constructor(liveness: Liveness, oldestSentAt: () => Instant | undefined, events: HeartbeatEvents) {
@@ -35,7 +34,7 @@ export class Heartbeat {
     this.#timeoutMs = timeoutMs;
     this.#attached = true;
     const { mono } = this.#liveness.now();
-    this.#lastHeard = this.#lastSent = this.#lastProgress = mono;
+    this.#lastHeard = this.#lastBeat = mono;
     this.#schedule();
   }
 
@@ -56,21 +55,14 @@ export class Heartbeat {
     this.#lastHeard = now;
   }
 
-  sent(now: number): void {
-    this.#lastSent = now;
-  }
-
-  progressed(now: number): void {
-    this.#lastProgress = now;
-  }
-
-  // A little under 2/3, so that a timer that fires late still keeps the promise of 2/3.
+  // Well under the promised 2/3: the session's life ends at about 0.7, and another server has to be found before that.
   get #silenceMs(): number {
-    return this.#timeoutMs * 0.65;
+    return this.#timeoutMs * 0.4;
   }
 
-  get #pingMs(): number {
-    return Math.min(this.#timeoutMs / 3, 10_000);
+  // Two beats are a little more than the reporting delay of Liveness, so every third proves the first.
+  get #beatMs(): number {
+    return reportingDelayMs(this.#timeoutMs) * 0.55;
   }
 
   #schedule(): void {
@@ -79,7 +71,9 @@ export class Heartbeat {
     const now = this.#liveness.now().mono;
     let wait = this.#liveness.monotonicLeftMs();
     if (this.#attached) {
-      wait = Math.min(wait, this.#lastHeard + this.#silenceMs - now, this.#lastSent + this.#pingMs - now);
+      const oldest = this.#oldestSentAt()?.mono ?? now;
+      const silentSince = Math.min(this.#lastHeard, oldest);
+      wait = Math.min(wait, silentSince + this.#silenceMs - now, this.#lastBeat + this.#beatMs - now);
     }
     this.#timer = setTimeout(() => this.#check(), Math.max(1, Math.ceil(wait)));
   }
@@ -89,10 +83,13 @@ export class Heartbeat {
     const now = this.#liveness.now().mono;
     if (this.#attached) {
       if (now - this.#lastHeard >= this.#silenceMs) return this.#doubt();
-      const since = Math.max(this.#oldestSentAt()?.mono ?? now, this.#lastProgress);
-      if (now - since >= this.#timeoutMs) return this.#events.silent("pings are answered, requests are not");
-      // Also when the wall clock alone has run away: the machine slept, or the clock was set. An answer tells which.
-      if (now - this.#lastSent >= this.#pingMs || !this.#liveness.isAlive()) this.#events.ping();
+      // Events alone are no answer: a server that leaves a beat unanswered is of no use.
+      const oldest = this.#oldestSentAt()?.mono ?? now;
+      if (now - oldest >= this.#silenceMs) return this.#events.silent("the server sends, but it does not answer");
+      if (now - this.#lastBeat >= this.#beatMs) {
+        this.#lastBeat = now;
+        this.#events.beat();
+      }
     }
     this.#schedule();
   }

@@ -9,6 +9,10 @@ export interface InboxEvents {
   event(type: number, path: string): void;
   ping(): void;
   auth(code: number): void;
+  /** A setWatches request has been answered. */
+  watchesSet(code: number): void;
+  /** Everything that has arrived has been handed out, for now. */
+  readOut(): void;
   garbage(what: string): void;
 }
 
@@ -56,6 +60,7 @@ export class Inbox {
       if (!(error instanceof MalformedFrameError)) throw error;
       this.#events.garbage(error.message);
     }
+    this.#events.readOut();
   }
 
   #handle(reader: JuteReader): void {
@@ -66,7 +71,7 @@ export class Inbox {
     if (zxid > 0n) this.#events.zxid(zxid);
     if (xid === Xid.ping) return this.#events.ping();
     if (xid === Xid.auth) return this.#events.auth(code);
-    if (xid === Xid.setWatches) return;
+    if (xid === Xid.setWatches) return this.#events.watchesSet(code);
     this.#repliesUnread = true;
     this.#events.reply(xid, zxid, code, reader);
   }

@@ -11,6 +11,9 @@ export interface Endpoint {
   readonly port: number;
 }
 
+/** How long the last bytes may take to leave. */
+const FLUSH_MS = 1_000;
+
 export interface LinkEvents {
   open(): void;
   data(chunk: Buffer): void;
@@ -63,6 +66,8 @@ export class Link {
   end(): void {
     this.#events = undefined;
     this.#socket.destroySoon();
+    // A server that has stopped reading would hold the bytes, and with them the process, for ever.
+    setTimeout(() => this.#socket.destroy(), FLUSH_MS).unref();
   }
 
   #end(): void {

@@ -1,7 +1,12 @@
 /**
- * The session's own clock. The server counts a session's timeout from the last request it received; the client cannot
- * know that moment, but it knows when it *sent* the last request that was answered, which is earlier. Counted from
- * there, the session is given up before any server can have expired it, also when no server can be reached to ask.
+ * The session's own clock: when may a server have expired us?
+ *
+ * The leader of an ensemble expires sessions, counting from when it last heard of them. We talk to one server, often a follower.
+ * It notes whom it heard from and tells the leader whenever the leader pings it, every half tick. So an answer proves
+ * little: a follower answers pings and reads from its own memory, also when it is cut off from the leader, and it may die
+ * before it has told the leader of our last request. What can be proved is this: once a request has been answered, the
+ * follower has noted it; if half a tick later another is sent that the *leader* has to answer (sync, any write), then that
+ * answer shows that the leader has been told of the first. The session's life is counted from when the first was sent.
  */
 
 /** One moment on both clocks. Linux's monotonic clock stops while the machine sleeps; the wall clock can be set. */
@@ -18,38 +23,53 @@ export const systemClock: Clock = {
   now: () => ({ mono: performance.now(), wall: Date.now() }),
 };
 
-/**
- * How much earlier than the server we give up. A follower tells the leader of the sessions it heard from every half
- * tick; if it dies in between, the leader's account of us is that much older than ours. Half a tick is 1 s with the usual
- * tickTime of 2 s, and at most a quarter of the session timeout, which is at least two ticks. The 5 % covers clocks that
- * run at different speeds and timers that fire late.
- */
+/** Clocks run at different speeds, and timers fire late. */
 export function safetyMarginMs(timeoutMs: number): number {
-  return Math.max(timeoutMs * 0.05, Math.min(timeoutMs / 4, 1000));
+  return timeoutMs * 0.05;
 }
+
+/** Half a tick is at most a quarter of a session timeout, because servers grant no less than two ticks. */
+export function reportingDelayMs(timeoutMs: number): number {
+  return timeoutMs / 4;
+}
+
+/** Requests sent closer together than this part of the timeout are remembered as one, the first: that errs on the safe side. */
+const RESOLUTION = 1 / 64;
 
 export class Liveness {
   readonly #clock: Clock;
   #timeoutMs = 0;
-  #acknowledged: Instant | undefined;
+  /** What the leader is known to have heard. */
+  #heard: Instant | undefined;
+  /** Answered requests of this connection, in order; none older than the last that the leader has heard of. */
+  #noted: { readonly sentAt: Instant; readonly answeredAt: number }[] = [];
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
   }
 
-  /** A handshake sent at `sentAt` was accepted with this timeout. */
-  start(timeoutMs: number, sentAt: Instant): void {
-    this.#timeoutMs = timeoutMs;
-    this.acknowledged(sentAt);
-  }
-
-  /** A request sent at `sentAt` has been answered. */
-  acknowledged(sentAt: Instant): void {
-    if (this.#acknowledged === undefined || sentAt.mono > this.#acknowledged.mono) this.#acknowledged = sentAt;
-  }
-
   now(): Instant {
     return this.#clock.now();
+  }
+
+  /** A handshake sent at `sentAt` was accepted with this timeout: the leader itself has looked at the session. */
+  start(timeoutMs: number, sentAt: Instant): void {
+    this.#timeoutMs = timeoutMs;
+    this.#noted = [];
+    this.#credit(sentAt);
+  }
+
+  /** The connection is gone: later answers will say nothing about the server at its other end. */
+  detach(): void {
+    this.#noted = [];
+  }
+
+  /** A request sent at `sentAt` has been answered, and by the leader if nobody else could have. */
+  answered(sentAt: Instant, { byLeader }: { byLeader: boolean }): void {
+    if (byLeader) this.#prove(sentAt.mono - reportingDelayMs(this.#timeoutMs));
+    const last = this.#noted.at(-1);
+    if (last !== undefined && sentAt.mono - last.sentAt.mono < this.#timeoutMs * RESOLUTION) return;
+    this.#noted.push({ sentAt, answeredAt: this.#clock.now().mono });
   }
 
   /** False as soon as either clock says that a server may have expired the session. */
@@ -67,8 +87,21 @@ export class Liveness {
     return Math.max(0, this.#left("mono", this.#clock.now().mono));
   }
 
+  /** The leader has been told of everything that was answered by then. */
+  #prove(until: number): void {
+    const index = this.#noted.findLastIndex(({ answeredAt }) => answeredAt <= until);
+    const heard = this.#noted[index];
+    if (heard === undefined) return;
+    this.#credit(heard.sentAt);
+    this.#noted.splice(0, index);
+  }
+
+  #credit(heard: Instant): void {
+    if (this.#heard === undefined || heard.mono > this.#heard.mono) this.#heard = heard;
+  }
+
   #left(which: keyof Instant, now: number): number {
-    if (this.#acknowledged === undefined) return 0;
-    return this.#acknowledged[which] + this.#timeoutMs - safetyMarginMs(this.#timeoutMs) - now;
+    if (this.#heard === undefined) return 0;
+    return this.#heard[which] + this.#timeoutMs - safetyMarginMs(this.#timeoutMs) - now;
   }
 }

@@ -1,9 +1,9 @@
 import type { JuteWriter } from "../../wire/jute.ts";
 import { Opcode, Xid } from "../../wire/protocol.ts";
 import type { Credentials } from "./credentials.ts";
-import type { Heartbeat } from "./heartbeat.ts";
 import type { Link } from "./link.ts";
 import type { Instant, Liveness } from "./liveness.ts";
+import { Request } from "./request.ts";
 import { Ring } from "./ring.ts";
 import type { Traffic } from "./traffic.ts";
 import type { SetWatchesPiece } from "./watches.ts";
@@ -16,17 +16,15 @@ export class Outbox {
   readonly #traffic: Traffic;
   readonly #credentials: Credentials;
   readonly #liveness: Liveness;
-  readonly #heartbeat: Heartbeat;
   readonly #pings = new Ring<Instant>();
   #link: Link | undefined;
   #isWritable = false;
   #isScheduled = false;
 
-  constructor(traffic: Traffic, credentials: Credentials, liveness: Liveness, heartbeat: Heartbeat) {
+  constructor(traffic: Traffic, credentials: Credentials, liveness: Liveness) {
     this.#traffic = traffic;
     this.#credentials = credentials;
     this.#liveness = liveness;
-    this.#heartbeat = heartbeat;
   }
 
   get link(): Link | undefined {
@@ -37,10 +35,9 @@ export class Outbox {
   attach(link: Link, watches: readonly SetWatchesPiece[]): void {
     this.#link = link;
     this.#isWritable = true;
-    const now = this.#liveness.now();
-    this.#credentials.load(this.#traffic.writer, now);
+    this.#credentials.load(this.#traffic.writer);
     this.#loadWatches(watches);
-    this.#write(link, now);
+    this.#write(link);
   }
 
   detach(): void {
@@ -67,19 +64,31 @@ export class Outbox {
     const link = this.#link;
     if (link === undefined || !this.#isWritable) return;
     const now = this.#liveness.now();
-    this.#credentials.load(this.#traffic.writer, now);
+    this.#credentials.load(this.#traffic.writer);
     do {
       this.#traffic.load(now);
-      this.#write(link, now);
+      this.#write(link);
     } while (this.#isWritable && this.#traffic.canLoad);
   }
 
+  /** Asks the leader for a sign of life: a sync, which a server cannot answer without it. */
+  beat(): void {
+    if (this.#link === undefined) return;
+    const now = this.#liveness.now();
+    const sync = new Request(Opcode.sync, (writer) => writer.string("/"), "/");
+    // Of no use on another connection.
+    sync.abandoned = true;
+    this.#traffic.loadFirst(sync, now);
+    this.#write(this.#link);
+  }
+
+  /** The same on a read-only server, which has no leader to ask. */
   ping(): void {
     if (this.#link === undefined) return;
     const now = this.#liveness.now();
     this.#frame(Xid.ping, Opcode.ping, () => {});
     this.#pings.push(now);
-    this.#write(this.#link, now);
+    this.#write(this.#link);
   }
 
   /** When the ping that has just been answered was sent. */
@@ -91,13 +100,13 @@ export class Outbox {
   sayGoodbye(): void {
     if (this.#link === undefined) return;
     this.#frame(LAST_XID, Opcode.closeSession, () => {});
-    this.#write(this.#link, this.#liveness.now());
+    this.#write(this.#link);
   }
 
   rearm(watches: readonly SetWatchesPiece[]): void {
     if (this.#link === undefined) return;
     this.#loadWatches(watches);
-    this.#write(this.#link, this.#liveness.now());
+    this.#write(this.#link);
   }
 
   #loadWatches(watches: readonly SetWatchesPiece[]): void {
@@ -117,10 +126,9 @@ export class Outbox {
     writer.endFrame(frame);
   }
 
-  #write(link: Link, now: Instant): void {
+  #write(link: Link): void {
     const { writer } = this.#traffic;
     if (writer.length === 0) return;
-    this.#heartbeat.sent(now.mono);
     this.#isWritable = link.write(writer.take());
   }
 }

@@ -48,7 +48,25 @@ export class Request {
   get isIdempotent(): boolean {
     return IDEMPOTENT.has(this.header.type);
   }
+
+  /** Only the leader can have answered it. */
+  get isAnsweredByLeader(): boolean {
+    return BY_LEADER.has(this.header.type);
+  }
 }
+
+/** Operations that a follower cannot answer by itself: their answers come from the leader. */
+const BY_LEADER: ReadonlySet<number> = new Set([
+  Opcode.sync,
+  Opcode.create,
+  Opcode.create2,
+  Opcode.createContainer,
+  Opcode.createTtl,
+  Opcode.delete,
+  Opcode.setData,
+  Opcode.setAcl,
+  Opcode.multi,
+]);
 
 const IDEMPOTENT: ReadonlySet<number> = new Set([
   Opcode.exists,

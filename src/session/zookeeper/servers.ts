@@ -9,7 +9,13 @@ import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 const FIRST_BACKOFF_MS = 30;
 const MAX_BACKOFF_MS = 1000;
 
-type Unresolved = (endpoint: Endpoint, why: ConnectFailure) => void;
+export interface Search {
+  readonly signal: AbortSignal;
+  /** How long a name server may take. */
+  readonly timeoutMs: number;
+  /** Told of names that have no address. */
+  readonly unresolved: (endpoint: Endpoint, why: ConnectFailure) => void;
+}
 
 /**
  * The servers of the connect string, in an order of this client's own so that many clients spread over the ensemble.
@@ -18,6 +24,8 @@ type Unresolved = (endpoint: Endpoint, why: ConnectFailure) => void;
 export class ServerList {
   readonly #servers: readonly ServerAddress[];
   readonly #failures = new Map<string, ConnectFailure>();
+  /** What names stood for when a name server last answered: good enough while it does not. */
+  readonly #lastKnown = new Map<string, readonly Endpoint[]>();
   #endpoints: Endpoint[] = [];
   /** How many addresses the name that is being tried has. */
   #width = 1;
@@ -33,15 +41,16 @@ export class ServerList {
     return this.#servers.length - 1 + this.#width;
   }
 
-  /** The next address to try; waits between rounds, and tells of names without one. Rejects only when `signal` aborts. */
-  async next(signal: AbortSignal, unresolved: Unresolved): Promise<Endpoint> {
+  /** The next address to try; waits between rounds, and tells of names without one. Rejects only when the signal aborts. */
+  async next(search: Search): Promise<Endpoint> {
+    const { signal } = search;
     while (true) {
       const endpoint = this.#endpoints.shift();
       if (endpoint !== undefined) return endpoint;
       const server = this.#servers[this.#position % this.#servers.length] as ServerAddress;
       if (this.#position > 0 && this.#position % this.#servers.length === 0) await this.#rest(signal);
       this.#position++;
-      this.#endpoints = await this.#resolve(server, unresolved);
+      this.#endpoints = await this.#resolve(server, search);
       this.#width = Math.max(1, this.#endpoints.length);
       signal.throwIfAborted();
     }
@@ -93,20 +102,30 @@ export class ServerList {
     await delay(longest * (0.5 + Math.random() / 2), undefined, { signal });
   }
 
-  async #resolve(server: ServerAddress, unresolved: Unresolved): Promise<Endpoint[]> {
+  async #resolve(server: ServerAddress, { signal, timeoutMs, unresolved }: Search): Promise<Endpoint[]> {
     const address = formatAddress(server);
     const { host, port } = server;
     if (isIP(host) !== 0) return [{ address, host, ip: host, port }];
     try {
-      const found = await lookup(host, { all: true });
-      return found.map(({ address: ip }) => ({ address, host, ip, port }));
+      const found = await Promise.race([lookup(host, { all: true }), noAnswerWithin(timeoutMs, signal)]);
+      const endpoints = found.map(({ address: ip }) => ({ address, host, ip, port }));
+      this.#lastKnown.set(address, endpoints);
+      return endpoints;
     } catch (error) {
+      signal.throwIfAborted();
+      const lastKnown = this.#lastKnown.get(address);
+      if (lastKnown !== undefined) return [...lastKnown];
       const why = connectFailureOf(error as Error);
       this.failed(address, why);
       unresolved({ address, host, ip: host, port }, why);
       return [];
     }
   }
+}
+
+async function noAnswerWithin(timeoutMs: number, signal: AbortSignal): Promise<never> {
+  await delay(timeoutMs, undefined, { signal, ref: false });
+  throw Object.assign(new Error("the name server does not answer"), { code: "EAI_AGAIN" });
 }
 
 function shuffled<T>(items: readonly T[]): T[] {

@@ -40,6 +40,10 @@ export class Traffic {
     return this.#queue.count(isAwaited) + this.#inFlight.count(isAwaited);
   }
 
+  get hasQueued(): boolean {
+    return this.#queue.length > 0;
+  }
+
   get inFlight(): number {
     return this.#inFlight.length;
   }
@@ -68,6 +72,11 @@ export class Traffic {
       this.#queue.shift();
       if (!request.cancelled) this.#write(into, request, now);
     }
+  }
+
+  /** Writes a request into the flight past everything that waits, and past the window. */
+  loadFirst(request: Request, now: Instant): void {
+    this.#write(this.#writer, request, now);
   }
 
   /** Something waits, and the window has room for it. */

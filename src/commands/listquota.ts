@@ -1,0 +1,22 @@
+import { NoNodeError } from "../errors.ts";
+import { readQuota } from "../recipes/quota.ts";
+import { required, znodePath } from "./arguments.ts";
+import { defineCommand } from "./command.ts";
+
+export const listquota = defineCommand({
+  details: "Exit code 3 says that there is none.",
+  examples: ["listquota /app"],
+  effect: "read",
+  args: { path: required(znodePath, "the znode") },
+  options: {},
+  oneFlight: true,
+  async run({ session, signal }, { path }) {
+    const quota = await readQuota(session(), path, { signal });
+    if (!quota) throw noQuota(path);
+    return { kind: "quota", path, ...quota };
+  },
+});
+
+export function noQuota(path: string): NoNodeError {
+  return new NoNodeError("no-quota", `no quota is set on ${path}`, { path });
+}

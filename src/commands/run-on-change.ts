@@ -1,0 +1,84 @@
+/** Runs a program on each change, one at a time. */
+import type { ChildEnd, ChildRequest } from "../child.ts";
+import { Bell, type Change, type Notice } from "../recipes/changes.ts";
+
+/** The program has been run for a change. */
+interface Ran {
+  readonly event: "ran";
+  readonly change: Change;
+  readonly argv: ChildRequest["argv"];
+  readonly end: ChildEnd;
+  readonly isFailure: boolean;
+}
+
+export type Outcome = Change | Notice | Ran;
+
+export interface RunOptions {
+  readonly argv: ChildRequest["argv"];
+  readonly signal: AbortSignal;
+  readonly run: (request: ChildRequest) => Promise<ChildEnd>;
+}
+
+/** Whether it is a change rather than what was there before, or what is said beside. */
+export function isChange({ event }: Outcome): boolean {
+  return ["created", "changed", "deleted", "children"].includes(event);
+}
+
+/**
+ * What is told while the program runs waits; of the same znode only the newest is kept. Where there is no znode at the
+ * beginning, nothing is run until it is there.
+ */
+export async function* runOnChange(
+  changes: AsyncIterable<Change | Notice>,
+  { argv, signal, run }: RunOptions,
+): AsyncGenerator<Notice | Ran> {
+  const waiting = new Map<string, Change | Notice>();
+  const bell = new Bell();
+  let failure: { readonly error: unknown } | undefined;
+  const collect = async () => {
+    for await (const change of changes) {
+      // To the end of the line: a change that replaces an older one is as new as its data.
+      waiting.delete(keyOf(change));
+      waiting.set(keyOf(change), change);
+      bell.ring();
+    }
+  };
+  collect().catch((error: unknown) => {
+    failure = { error };
+    bell.ring();
+  });
+  for (;;) {
+    for (const [key, change] of waiting) {
+      waiting.delete(key);
+      if (isNotice(change)) yield change;
+      else if (change.event !== "absent") {
+        const end = await run({ argv, signal, env: environment(change), input: input(change) });
+        yield { event: "ran", change, argv, end, isFailure: !("code" in end && end.code === 0) };
+      }
+    }
+    if (failure) throw failure.error;
+    if (waiting.size === 0) await bell.heard(signal);
+  }
+}
+
+function isNotice(change: Change | Notice): change is Notice {
+  return change.event === "session-lost" || change.event === "session-replaced" || change.event === "unreadable";
+}
+
+/** Names cannot hold line ends, so that no path is mistaken for another key. */
+function keyOf(change: Change | Notice): string {
+  const kind = isNotice(change) || change.event === "children" ? change.event : "data";
+  return `${kind}\n${change.path}`;
+}
+
+function environment(change: Change): Record<string, string> {
+  return {
+    ZKSH_WATCH_PATH: change.path,
+    ZKSH_WATCH_EVENT: change.event,
+    ZKSH_WATCH_VERSION: "stat" in change ? String(change.stat.version) : "",
+  };
+}
+
+function input(change: Change): Buffer {
+  return ("data" in change ? change.data : null) ?? Buffer.alloc(0);
+}

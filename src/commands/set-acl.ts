@@ -1,0 +1,75 @@
+import { UsageError } from "../errors.ts";
+import { setTreeAcl } from "../recipes/set-tree-acl.ts";
+import type { Result } from "../result.ts";
+import { formatAcl, hashDigests } from "../session/acl.ts";
+import type { Acl, VersionOptions } from "../session/session.ts";
+import { acl, flag, option, optional, required, version, znodePath } from "./arguments.ts";
+import { type Context, defineCommand } from "./command.ts";
+import { expectedVersion } from "./request-options.ts";
+import { describeTree, refuseProtected, reportFailures, treePaths } from "./whole-tree.ts";
+
+export const setAcl = defineCommand({
+  details:
+    "An ACL is scheme:id:perms,… with the letters c d r w a. -R asks before it changes anything; --yes answers. What " +
+    "could not be changed is named with the reason, and the exit code is 8.",
+  examples: [
+    "setAcl /app/config world:anyone:r,auth::cdrwa",
+    "setAcl --hash-digests /app digest:ann:secret:cdrwa",
+    "setAcl -R --dry-run /app world:anyone:cdrwa",
+  ],
+  effect: "write",
+  args: {
+    path: required(znodePath, "the znode"),
+    acl: required(acl, "who may do what"),
+    version: optional(version, "as -v (zkCli's old form)"),
+  },
+  options: {
+    stat: flag("-s", "print the new stat"),
+    version: option("-v", "version", version, "only if the ACL has this version (aclVersion)"),
+    recursive: flag("-R", "everything below it too"),
+    hashDigests: flag("", "digest:USER:PASSWORD has the password itself: hash it"),
+    dryRun: flag("", "with -R: only list what would be changed"),
+  },
+  oneFlight: (_context, _args, { recursive }) => !recursive,
+  async confirm(context, { path, acl: given }, { recursive, dryRun, hashDigests: mustHash }) {
+    if (!recursive || dryRun) return undefined;
+    refuseProtected("setAcl -R", path);
+    const list = mustHash ? hashDigests(given) : given;
+    return `Set the ACL of ${await describeTree(context, path)} to ${list.map(formatAcl).join(",")}?`;
+  },
+  run(context, { path, acl: given, version: positional }, options) {
+    const list = options.hashDigests ? hashDigests(given) : given;
+    const expected = { signal: context.signal, ...expectedVersion(options.version, positional) };
+    if (!options.recursive) {
+      if (options.dryRun) throw new UsageError("--dry-run goes with -R");
+      return setOne(context, path, list, { ...expected, withStat: options.stat });
+    }
+    refuseProtected("setAcl -R", path);
+    return options.dryRun ? treePaths(context, path) : setTree(context, path, list, expected);
+  },
+});
+
+async function setOne(
+  { session }: Context,
+  path: string,
+  list: readonly Acl[],
+  { withStat, ...expected }: VersionOptions & { readonly withStat: boolean },
+): Promise<Result> {
+  const stat = await session().setAcl(path, list, expected);
+  return { kind: "acl-changed", path, stat, withStat };
+}
+
+async function* setTree(
+  context: Context,
+  path: string,
+  list: readonly Acl[],
+  { version: expected }: VersionOptions,
+): AsyncGenerator<Result> {
+  const { changed, failures } = await setTreeAcl(context.session(), path, list, {
+    signal: context.signal,
+    ...(expected !== undefined && { version: expected }),
+    onProgress: (done) => context.onProgress?.(done, "ACLs set"),
+  });
+  yield* reportFailures("setAcl", failures, changed);
+  yield { kind: "tree-acl-changed", path, count: changed };
+}

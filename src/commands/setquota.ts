@@ -1,0 +1,33 @@
+import { RefusedError, UsageError } from "../errors.ts";
+import { exceeded, setQuota } from "../recipes/quota.ts";
+import { QUOTA_ROOT } from "../session/quota.ts";
+import { option, required, znodePath } from "./arguments.ts";
+import { defineCommand } from "./command.ts";
+import { bytesLimit, countLimit, namedLimits } from "./quota-options.ts";
+
+export const setquota = defineCommand({
+  details:
+    "The count includes the znode itself. Servers only enforce hard limits, and only with zookeeper.enforceQuota=true " +
+    "(3.7). No quota can stand above or below another.",
+  examples: ["setquota -n 100 /app", "setquota -B 1000000 /app"],
+  effect: "write",
+  args: { path: required(znodePath, "the znode") },
+  options: {
+    count: option("-n", "val", countLimit, "how many znodes there should be at most"),
+    bytes: option("-b", "val", bytesLimit, "how many bytes of data there should be at most"),
+    countHard: option("-N", "val", countLimit, "how many znodes there can be"),
+    bytesHard: option("-B", "val", bytesLimit, "how many bytes of data there can be"),
+  },
+  async run({ session, signal }, { path }, { count, bytes, countHard, bytesHard }) {
+    const limits = namedLimits<bigint>({ count, bytes, countHardLimit: countHard, byteHardLimit: bytesHard });
+    if (limits.length === 0) {
+      throw new UsageError("no limit given", { reason: "missing-option", hint: "one of -n, -b, -N and -B" });
+    }
+    if (path === "/") throw new UsageError("Path must not end with / character", { reason: "bad-path", path });
+    if (path.startsWith(QUOTA_ROOT)) {
+      throw new RefusedError("protected-path", `cannot set a quota under the path: ${QUOTA_ROOT}`, { path });
+    }
+    const quota = await setQuota(session(), path, Object.fromEntries(limits), { signal });
+    return { kind: "quota-changed", path, ...quota, exceeded: exceeded(quota) };
+  },
+});

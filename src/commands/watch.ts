@@ -1,0 +1,98 @@
+import { DeadlineError, OperationError, UsageError } from "../errors.ts";
+import { followForever } from "../recipes/changes.ts";
+import { TreeFollower } from "../recipes/follow-tree.ts";
+import { ZnodeFollower } from "../recipes/follow-znode.ts";
+import type { Result } from "../result.ts";
+import { duration, flag, option, programToRun, required, type ValueParser, znodePath } from "./arguments.ts";
+import { type Context, defineCommand } from "./command.ts";
+import { isChange, type Outcome, runOnChange } from "./run-on-change.ts";
+
+const count: ValueParser<number> = (text) => {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new UsageError(`bad count '${text}'`, { hint: "a count is a whole number from 1 on" });
+};
+
+export const watch = defineCommand({
+  details:
+    "Tells what is there now (current or absent), then every change with the new data: created, changed, deleted, and " +
+    "children with the names that came and went. Goes on over reconnects, lost sessions, and the znode's deletion; " +
+    "changes that follow each other closely are told as one, with the newest data. With a command, that is run for " +
+    "the current data and for each change, one at a time, the data on its stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT " +
+    "and ZKSH_WATCH_VERSION in its environment.",
+  examples: [
+    "watch /app/config",
+    "watch -R /app",
+    "watch /app/config --count 1 --within 30s",
+    "watch /app/config -- tee app.json",
+  ],
+  effect: "read",
+  args: {
+    path: required(znodePath, "the znode; it need not exist"),
+    program: programToRun("what to run on each change, with its arguments; no shell"),
+  },
+  options: {
+    recursive: flag("-R", "watch everything below it too (servers from 3.6 on)"),
+    count: option("-n", "n", count, "end after this many changes"),
+    within: option("-t", "dur", duration, "end after this time, with exit code 7"),
+    exitOnFailure: flag("", "end when the command fails"),
+  },
+  async *run(context, { path, program }, { recursive, count: limit = Infinity, within, exitOnFailure }) {
+    const stop = stopper(context, within);
+    const { signal } = stop;
+    const session = firstSession(context);
+    const follower = recursive ? new TreeFollower(path) : new ZnodeFollower(path);
+    const changes = followForever(follower, { signal, session });
+    const [file, ...rest] = program;
+    const run = context.runChild;
+    const outcomes = file === undefined ? changes : runOnChange(changes, { argv: [file, ...rest], signal, run });
+    try {
+      let seen = 0;
+      for await (const outcome of outcomes) {
+        yield toResult(outcome);
+        if (outcome.event === "ran" && outcome.isFailure && exitOnFailure) throw failed(program);
+        const change = outcome.event === "ran" ? outcome.change : outcome;
+        if (isChange(change) && ++seen >= limit) return;
+      }
+    } catch (error) {
+      // Whoever is waiting has words of its own for an abort.
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      stop.end();
+    }
+  },
+});
+
+/** The line's own session first, because it is open already; later ones as they come. */
+function firstSession({ session, shell }: Context): () => ReturnType<Context["shell"]["session"]> {
+  let isFirst = true;
+  return async () => {
+    if (!isFirst) return shell.session();
+    isFirst = false;
+    return session();
+  };
+}
+
+/** A signal that follows the line's own, and a deadline; `end` stops whatever is left and forgets both. */
+function stopper({ signal }: Context, within: number | undefined): { signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const follow = () => controller.abort(signal.reason);
+  if (signal.aborted) follow();
+  signal.addEventListener("abort", follow, { once: true });
+  const late = () => controller.abort(new DeadlineError(`watched for ${within} ms, which was the limit`));
+  const timer = within === undefined ? undefined : setTimeout(late, within);
+  const end = () => {
+    signal.removeEventListener("abort", follow);
+    clearTimeout(timer);
+    controller.abort();
+  };
+  return { signal: controller.signal, end };
+}
+
+function toResult(outcome: Outcome): Result {
+  if (outcome.event !== "ran") return { kind: "watched", ...outcome };
+  return { kind: "ran", path: outcome.change.path, argv: outcome.argv, end: outcome.end };
+}
+
+function failed(program: readonly string[]): OperationError {
+  return new OperationError("command-failed", `the command failed: ${program.join(" ")}`);
+}

@@ -1,0 +1,76 @@
+/** Shows that something is going on, through ora: only when it takes a while, and only on a terminal. */
+import type { Ora } from "ora";
+import type { Output } from "./io.ts";
+
+const SLOW_MS = 150;
+
+export class Progress {
+  readonly #output: () => Output;
+  readonly #isQuiet: boolean;
+  #timer: NodeJS.Timeout | undefined;
+  #spinner: Ora | undefined;
+  #text: () => string = () => "";
+
+  /** `output` is where it spins, looked at when it comes to that: stderr. */
+  constructor(output: () => Output, { isQuiet = false } = {}) {
+    this.#output = output;
+    this.#isQuiet = isQuiet;
+  }
+
+  /** Begins to spin soon, unless {@link stop} comes first. */
+  start(text: () => string): void {
+    this.stop();
+    if (this.#isQuiet) return;
+    this.#text = text;
+    this.#timer = setTimeout(() => void this.#spin().catch(() => {}), SLOW_MS);
+  }
+
+  /** How far the work has come; begins to spin if it does not yet. */
+  report(done: number, what: string): void {
+    const text = `${done.toLocaleString("en-US")} ${what}`;
+    if (this.#timer === undefined) this.start(() => text);
+    this.#text = () => text;
+  }
+
+  /** Takes the spinner off the screen, for good or until the next {@link start}. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#spinner?.stop();
+    this.#spinner = undefined;
+  }
+
+  async #spin(): Promise<void> {
+    const output = this.#output();
+    if (!output.isTTY || output.colorLevel === 0) return;
+    const own = this.#timer;
+    const { default: ora } = await import("ora");
+    if (this.#timer !== own) return;
+    const spinner = ora({
+      text: this.#text(),
+      stream: fourColumnsAtLeast(output),
+      // readline owns stdin.
+      discardStdin: false,
+      isEnabled: true,
+    });
+    this.#spinner = spinner.start();
+    const refresh = () => {
+      if (this.#spinner !== spinner) return;
+      spinner.text = this.#text();
+      this.#timer = setTimeout(refresh, 200);
+    };
+    refresh();
+  }
+}
+
+/** ora counts lines by dividing by the columns; with none it would never end. */
+function fourColumnsAtLeast({ stream }: Output): NodeJS.WriteStream {
+  return new Proxy(stream as NodeJS.WriteStream, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === "columns") return Math.max(4, Number(value) || 80);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+    set: (target, key, value) => Reflect.set(target, key, value, target),
+  });
+}

@@ -1,0 +1,57 @@
+/** Questions to a person, through inquirer. Only where both ends are a terminal: elsewhere it would hang, or eat a script. */
+import type { Readable, Writable } from "node:stream";
+import { InterruptedError } from "../errors.ts";
+import type { Io } from "./io.ts";
+
+/** Undefined where nobody is there to answer. */
+export function prompterFor(io: Io): Prompter | undefined {
+  return io.stdin.isTTY && io.stdout.isTTY && io.stderr.isTTY ? new Prompter(io) : undefined;
+}
+
+class Prompter {
+  readonly #io: Io;
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  /** Only a clear yes is a yes. */
+  async confirm(question: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#ask({ type: "confirm", name: "answer", message: question, default: false }, signal)) === true;
+  }
+
+  /** What is typed appears as stars. */
+  async secret(question: string, signal: AbortSignal): Promise<string> {
+    return String(await this.#ask({ type: "password", name: "answer", message: question, mask: "*" }, signal));
+  }
+
+  async #ask(question: object, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    const { default: inquirer } = await import("inquirer");
+    const streams = { input: this.#io.stdin.stream, output: sized(this.#io.stderr.stream) };
+    // Its types know the process's own streams only, and only questions that are written out in place.
+    const ask = inquirer.createPromptModule({ ...streams, signal } as never) as unknown as (
+      questions: readonly object[],
+    ) => Promise<{ answer: unknown }>;
+    try {
+      return (await ask([question])).answer;
+    } catch (error) {
+      // Ctrl-C, Ctrl-D, or our own signal.
+      if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
+        throw new InterruptedError();
+      }
+      throw error;
+    }
+  }
+}
+
+/** A terminal that claims to have no columns is taken to have 80. */
+function sized<T extends Readable | Writable>(stream: T): T {
+  return new Proxy(stream, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key === "columns") return value || 80;
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

@@ -1,0 +1,38 @@
+/** What the recipes that change whole trees share: everything in a tree, and failures that concern one znode only. */
+import { ConflictError, NoNodeError, OperationError, PermissionError, type ZkshError } from "../errors.ts";
+import type { Session } from "../session/session.ts";
+import { walk } from "./walk.ts";
+
+/** A znode that could not be changed, and why. */
+export interface TreeFailure {
+  readonly path: string;
+  readonly error: ZkshError;
+}
+
+export interface Tree {
+  /** Every znode comes after its parent; the root is first. */
+  readonly paths: readonly string[];
+  /** Znodes whose children the server would not tell. */
+  readonly unlisted: ReadonlyMap<string, Error>;
+}
+
+export async function listTree(session: Session, root: string, signal: AbortSignal): Promise<Tree> {
+  const paths = [root];
+  const unlisted = new Map<string, Error>();
+  const onFailure = (path: string, error: Error) => void unlisted.set(path, error);
+  for await (const visits of walk(session, root, { signal, onFailure })) {
+    for (const { children } of visits) for (const child of children) paths.push(child);
+  }
+  return { paths, unlisted };
+}
+
+/** The server refused one znode; the others may still go well. Without a session nothing will, so that is thrown. */
+export function refusalOf(error: unknown): ZkshError {
+  const concernsOne =
+    error instanceof NoNodeError ||
+    error instanceof PermissionError ||
+    error instanceof ConflictError ||
+    error instanceof OperationError;
+  if (!concernsOne || error.reason === "auth-failed") throw error;
+  return error;
+}

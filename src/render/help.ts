@@ -1,0 +1,85 @@
+/** Help pages for people. The overview is made to fit one screen of 24 lines by 80 columns. */
+import type { CommandHelpResult, HelpResult, HelpRow, TopicResult } from "../result.ts";
+import { displayWidth } from "./columns.ts";
+import type { View } from "./renderer.ts";
+
+const WIDTH = 80;
+
+export function textHelp({ groups, topics }: HelpResult, { colors }: View): string {
+  const indent = Math.max(...groups.map(({ title }) => displayWidth(title))) + 2;
+  const lines = groups.map(({ title, rows }) => {
+    const names = wrap(rows.map(({ term }) => term).join("  "), WIDTH - indent, "  ");
+    return `${colors.heading(title)}${" ".repeat(indent - displayWidth(title))}${names.join(`\n${" ".repeat(indent)}`)}\n`;
+  });
+  const width = widthOf([...EXAMPLES, ...topics]);
+  return [
+    "zksh [options] [command [args]]        without a command: the interactive shell\n",
+    lines.join(""),
+    section("Examples", table(EXAMPLES, width), colors),
+    table([{ term: "help COMMAND", summary: "one command in full, examples first" }, ...topics], width),
+  ].join("\n");
+}
+
+const EXAMPLES: readonly HelpRow[] = [
+  { term: "zksh -s zk1,zk2/app ls -R /", summary: "every znode below /app" },
+  { term: "zksh -c 'create /a x; get /a'", summary: "a script; -f FILE and stdin work too" },
+];
+
+export function textCommandHelp(help: CommandHelpResult, { colors }: View): string {
+  const width = widthOf([...help.args, ...help.options]);
+  return [
+    `${help.name}: ${help.summary}\n`,
+    section("Examples", help.examples.map((example) => `  ${example}\n`).join(""), colors),
+    section("Usage", `  ${wrap(help.usage, WIDTH - 6).join("\n      ")}\n`, colors),
+    section("Arguments", table(help.args, width), colors),
+    section("Options", table(help.options, width), colors),
+    help.aliases.length > 0 ? section("Also called", `  ${help.aliases.join(", ")}\n`, colors) : "",
+    help.details === undefined ? "" : paragraph(help.details),
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+export function textTopic({ name, summary, sections }: TopicResult, { colors }: View): string {
+  const parts = sections.map(({ title, text, rows = [] }) => {
+    const body = (text === undefined ? "" : paragraph(text)) + table(rows, widthOf(rows));
+    return title === undefined ? body : section(title, body, colors);
+  });
+  return [`${name}: ${summary}\n`, ...parts].join("\n");
+}
+
+function section(title: string, body: string, colors: View["colors"]): string {
+  return body === "" ? "" : `${colors.heading(title)}\n${body}`;
+}
+
+function widthOf(rows: readonly HelpRow[]): number {
+  return Math.max(0, ...rows.map(({ term }) => displayWidth(term)));
+}
+
+function table(rows: readonly HelpRow[], width: number): string {
+  const indent = `\n${" ".repeat(width + 4)}`;
+  return rows
+    .map(({ term, summary }) => {
+      const lines = wrap(summary, Math.max(WIDTH - width - 4, WIDTH / 3));
+      return `  ${term}${" ".repeat(width - displayWidth(term))}  ${lines.join(indent)}\n`;
+    })
+    .join("");
+}
+
+function paragraph(text: string): string {
+  return `${wrap(text, WIDTH).join("\n")}\n`;
+}
+
+/** Lines of at most `width`, broken at `gap`; a piece that is longer stands alone. */
+function wrap(text: string, width: number, gap = " "): string[] {
+  const lines: string[] = [];
+  let line: string | undefined;
+  for (const piece of text.split(gap)) {
+    const longer: string = line === undefined ? piece : line + gap + piece;
+    if (line !== undefined && displayWidth(longer) > width) {
+      lines.push(line);
+      line = piece;
+    } else line = longer;
+  }
+  return [...lines, line ?? ""];
+}

@@ -1,0 +1,117 @@
+/** What was typed, kept in a file that several shells may append to at once. */
+import { appendFile, chmod, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { UsageError } from "../errors.ts";
+import type { Environment } from "../io/io.ts";
+import { isRedacted, redact } from "./secrets.ts";
+
+export const MAX_ENTRIES = 5_000;
+
+/** Where the history is kept: XDG's place for state. Undefined where there is no home. */
+export function historyFile({ XDG_STATE_HOME: state, HOME: home }: Environment): string | undefined {
+  // XDG: a relative path is to be ignored.
+  if (state?.startsWith("/")) return join(state, "zksh/history");
+  return home ? join(home, ".local/state/zksh/history") : undefined;
+}
+
+export class History {
+  /** Oldest first, without secrets. */
+  readonly entries: string[];
+  readonly #file: string | undefined;
+  #written: Promise<void> = Promise.resolve();
+  #failure: string | undefined;
+
+  constructor(entries: readonly string[] = [], file?: string) {
+    this.entries = [...entries];
+    this.#file = file;
+  }
+
+  /** The history in `file`, which need not exist. A file that cannot be read is left alone, and `failure` says why. */
+  static async load(file: string | undefined): Promise<History> {
+    if (file === undefined) return new History();
+    try {
+      const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
+      if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
+      const kept = lines.slice(-MAX_ENTRIES);
+      // Not at every start: each time there is a moment in which another shell's line could get lost.
+      if (lines.length > MAX_ENTRIES * 1.2) await replace(file, kept);
+      return new History(kept.map(decode), file);
+    } catch (error) {
+      if (isMissing(error)) return new History([], file);
+      const history = new History();
+      history.#failure = reasonOf(error);
+      return history;
+    }
+  }
+
+  /** Why nothing is kept, if so. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /** Adds a line. Not kept: blank ones, repetitions, and those that begin with a space. Returns the line as it is kept. */
+  add(line: string): string | undefined {
+    if (line.trim() === "" || line.startsWith(" ")) return undefined;
+    const entry = redact(line.trimEnd());
+    if (entry === this.entries.at(-1)) return undefined;
+    this.entries.push(entry);
+    if (this.entries.length > MAX_ENTRIES) this.entries.shift();
+    if (this.#file !== undefined) this.#append(this.#file, entry);
+    return entry;
+  }
+
+  /** Resolves when everything is in the file. */
+  flushed(): Promise<void> {
+    return this.#written;
+  }
+
+  #append(file: string, entry: string): void {
+    this.#written = this.#written.then(async () => {
+      try {
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        // One write at the end of the file: lines of two shells never mix.
+        await appendFile(file, `${encode(entry)}\n`, { mode: 0o600 });
+      } catch (error) {
+        this.#failure ??= reasonOf(error);
+      }
+    });
+  }
+}
+
+async function replace(file: string, lines: readonly string[]): Promise<void> {
+  const fresh = `${file}.${process.pid}`;
+  await writeFile(fresh, lines.map((line) => `${line}\n`).join(""), { mode: 0o600 });
+  await rename(fresh, file);
+}
+
+/** One entry a line: those with line ends in them, and those that would look like it, become JSON. */
+function encode(entry: string): string {
+  return /[\n\r]|^"/.test(entry) ? JSON.stringify(entry) : entry;
+}
+
+function decode(line: string): string {
+  if (!line.startsWith('"')) return line;
+  try {
+    return String(JSON.parse(line));
+  } catch {
+    return line;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** `!!` at the start of a line is the last line, `!N` line N. Throws UsageError when there is none, or it cannot be run again. */
+export function expandHistory(text: string, lines: readonly string[]): string {
+  const found = /^!(?:!|(\d+)(?=\s|$))/.exec(text);
+  if (!found) return text;
+  const line = found[1] === undefined ? lines.at(-1) : lines[Number(found[1])];
+  if (line === undefined) throw new UsageError("no such line in the history", { hint: "history shows the numbers" });
+  if (isRedacted(line)) throw new UsageError("that line had a password in it, which is not kept: type it again");
+  return line + text.slice(found[0].length);
+}

@@ -1,0 +1,114 @@
+/** Runs one statement of the interactive shell, with everything that can happen to it: questions, Ctrl-C, impatience. */
+import type { Context } from "../commands/command.ts";
+import { InterruptedError, UsageError } from "../errors.ts";
+import type { Progress } from "../io/progress.ts";
+import type { Control } from "../result.ts";
+import type { WatchListener } from "../session/session.ts";
+import { type Asker, execute } from "./execute.ts";
+import type { FrontEnd } from "./front-end.ts";
+import type { Statement } from "./line.ts";
+import { LineIo } from "./line-io.ts";
+import { parse } from "./parser.ts";
+import type { ShellState } from "./shell-state.ts";
+
+export interface LineRunnerOptions {
+  readonly frontEnd: FrontEnd;
+  readonly state: ShellState;
+  readonly progress: Progress;
+  readonly onWatch: WatchListener;
+  /** What a slow command is waiting for, when it is not the command's own work. */
+  waitingFor(): string | undefined;
+  /** Leaves the terminal to somebody else for a while. */
+  lend<T>(use: () => Promise<T>): Promise<T>;
+  /** A command that writes was run. */
+  onWrite(): void;
+}
+
+export interface Outcome {
+  readonly exitCode: number;
+  readonly control?: Control;
+}
+
+export class LineRunner {
+  readonly #options: LineRunnerOptions;
+  #leave: (() => void) | undefined;
+
+  constructor(options: LineRunnerOptions) {
+    this.#options = options;
+  }
+
+  get isBusy(): boolean {
+    return this.#leave !== undefined;
+  }
+
+  /** Gives the prompt back although the command has not ended. */
+  leave(): void {
+    this.#leave?.();
+  }
+
+  /** Throws what the command threw; InterruptedError when it was interrupted or left. */
+  async run(statement: Statement, signal: AbortSignal): Promise<Outcome> {
+    if (signal.aborted) throw new InterruptedError();
+    const { frontEnd, progress } = this.#options;
+    const lineIo = new LineIo(frontEnd.io, () => progress.stop());
+    try {
+      return await new Promise<Outcome>((resolve, reject) => {
+        this.#leave = () => reject(new InterruptedError());
+        this.#execute(statement, signal, lineIo).then(resolve, reject);
+      });
+    } finally {
+      this.#leave = undefined;
+      lineIo.detach();
+      progress.stop();
+    }
+  }
+
+  async #execute(statement: Statement, signal: AbortSignal, { io }: LineIo): Promise<Outcome> {
+    const { frontEnd, state, progress, onWatch, onWrite } = this.#options;
+    const { program, dialect } = frontEnd;
+    const words = statement.words.map(({ text }) => text);
+    const invocation = await parse(words, { commands: program.commands, cwd: state.cwd, dialect });
+    const command = invocation.entry.name;
+    progress.start(() => this.#options.waitingFor() ?? `${command} (Ctrl-C cancels)`);
+    const session = invocation.entry.isOffline ? undefined : await state.session();
+    const context: Context = {
+      ...frontEnd.context({ state, command, session, signal, onWatch, onProgress: progress.report.bind(progress) }),
+      runChild: (request) => io.runChild(request),
+    };
+    let control: Control | undefined;
+    const asker = this.#asker();
+    const exitCode = await execute(invocation, {
+      ...frontEnd.execution,
+      io,
+      context,
+      ...(asker && { asker }),
+      onControl: (wanted) => {
+        control = wanted;
+      },
+      readStdin,
+    }).finally(() => invocation.command.effect === "write" && onWrite());
+    return { exitCode, ...(control && { control }) };
+  }
+
+  /** Questions have the terminal to themselves: two readers of one stdin would both get the answer. */
+  #asker(): Asker | "yes" | undefined {
+    const { frontEnd, lend, progress } = this.#options;
+    const given = frontEnd.execution.asker;
+    const asker = typeof given === "function" ? given() : given;
+    if (asker === undefined || asker === "yes") return asker;
+    const alone = <T>(ask: () => Promise<T>) => {
+      progress.stop();
+      return lend(ask);
+    };
+    return {
+      confirm: (question, signal) => alone(() => asker.confirm(question, signal)),
+      secret: (question, signal) => alone(() => asker.secret(question, signal)),
+    };
+  }
+}
+
+async function readStdin(): Promise<never> {
+  throw new UsageError("at the prompt there is no stdin that could be read", {
+    hint: "give the data as text or @file",
+  });
+}

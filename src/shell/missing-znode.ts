@@ -1,0 +1,69 @@
+/** What is there instead of a znode that is not: how far its path exists, and which name was probably meant. */
+import { NoNodeError } from "../errors.ts";
+import { ancestors, baseName, joinPath } from "../session/path.ts";
+import type { Session } from "../session/session.ts";
+import { suggest } from "./suggest.ts";
+
+export interface Nearby {
+  /** The nearest existing parent. */
+  readonly parent: string;
+  /** A znode there whose name is almost the missing one. */
+  readonly suggestion?: string;
+}
+
+/** A hint is worth this much waiting and no more. */
+const LIMIT_MS = 500;
+const MAX_CHILDREN = 10_000;
+
+export interface Sessions {
+  /** A session that stays. Left out: one of our own is opened, and ended. */
+  readonly current?: (() => Promise<Session>) | undefined;
+  readonly open?: (() => Promise<Session>) | undefined;
+}
+
+/** Undefined for any other error, and whenever there is nobody to ask or no answer in time. */
+export async function findNearby(error: unknown, { current, open }: Sessions): Promise<Nearby | undefined> {
+  const session = current ?? open;
+  if (!(error instanceof NoNodeError) || error.reason !== "no-node" || !error.path || !session) return undefined;
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const tooLate = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
+  const found = look(session, error.path, { signal, mustClose: current === undefined });
+  return Promise.race([found.catch(() => undefined), tooLate]);
+}
+
+async function look(
+  open: () => Promise<Session>,
+  path: string,
+  { signal, mustClose }: { readonly signal: AbortSignal; readonly mustClose: boolean },
+): Promise<Nearby | undefined> {
+  const session = await open();
+  try {
+    return await lookAround(session, path, signal);
+  } finally {
+    if (mustClose) await session.close();
+  }
+}
+
+async function lookAround(session: Session, path: string, signal: AbortSignal): Promise<Nearby | undefined> {
+  const steps = ["/", ...ancestors(path), path];
+  const stats = await Promise.all(steps.map((step) => session.exists(step, { signal })));
+  const first = stats.indexOf(undefined);
+  const parent = steps[first - 1];
+  const missing = steps[first];
+  if (parent === undefined || missing === undefined) return undefined;
+  if ((stats[first - 1]?.numChildren ?? 0) > MAX_CHILDREN) return { parent };
+  // Not permitted to list it: then there is nothing to suggest.
+  const names = await session.getChildren(parent, { signal }).catch(() => []);
+  const wanted = baseName(missing);
+  const name = suggest(
+    wanted,
+    names.filter((other) => isLike(wanted, other)),
+  );
+  return { parent, ...(name !== undefined && { suggestion: joinPath(parent, name) }) };
+}
+
+/** Another number is another znode, not a slip; and of one or two letters the first must be right. */
+function isLike(wanted: string, other: string): boolean {
+  if (wanted.replace(/\d+/g, "#") === other.replace(/\d+/g, "#")) return false;
+  return wanted.length > 2 || wanted[0] === other[0];
+}

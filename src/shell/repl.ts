@@ -1,0 +1,244 @@
+/** The front end for people: reads a line, runs it, and says meanwhile what happens to the session. */
+import { ExitCode, InterruptedError } from "../errors.ts";
+import { Progress } from "../io/progress.ts";
+import type { Colors } from "../render/colors.ts";
+import { escapeName } from "../render/escape.ts";
+import type { Session } from "../session/session.ts";
+import type { FrontEnd } from "./front-end.ts";
+import { expandHistory, type History } from "./history.ts";
+import { Ledger } from "./ledger.ts";
+import { lex, type Statement } from "./line.ts";
+import { LineEditor } from "./line-editor.ts";
+import { LineReader } from "./line-reader.ts";
+import { LineRunner } from "./line-runner.ts";
+
+import { redact } from "./secrets.ts";
+import { SessionKeeper } from "./session-keeper.ts";
+import { shellPrompt } from "./shell-prompt.ts";
+import { ShellState } from "./shell-state.ts";
+import { Tab } from "./tab.ts";
+import { watchPrinter } from "./watch-printer.ts";
+import { zkcliWords } from "./zkcli-line.ts";
+
+export interface ReplOptions {
+  readonly history: History;
+  /** The servers the program was started with, as they were written. */
+  readonly servers: string;
+  readonly colors: Colors;
+  /** No greeting, no spinner. */
+  readonly isQuiet: boolean;
+  /** Shows an error and returns its exit code. */
+  report(
+    error: unknown,
+    where: { readonly command?: string; readonly session?: () => Promise<Session> },
+  ): Promise<number>;
+  /** What a server says of itself. */
+  about(server: string): Promise<string | undefined>;
+}
+
+/** Runs the shell until the user leaves it. */
+export function runRepl(frontEnd: FrontEnd, options: ReplOptions): Promise<number> {
+  return new Repl(frontEnd, options).run();
+}
+
+class Repl {
+  readonly #frontEnd: FrontEnd;
+  readonly #options: ReplOptions;
+  readonly #state: ShellState;
+  readonly #editor: LineEditor;
+  readonly #keeper: SessionKeeper;
+  readonly #reader: LineReader;
+  readonly #runner: LineRunner;
+  readonly #progress: Progress;
+  /** What the arrow keys go through, newest first. */
+  readonly #recalled: string[];
+  #hasFailed = false;
+  /** There from the moment a line is entered until there is a prompt again. */
+  #line: AbortController | undefined;
+
+  constructor(frontEnd: FrontEnd, options: ReplOptions) {
+    const { io, program, execution } = frontEnd;
+    const ledger = new Ledger();
+    const open = async (target: string | undefined) => ledger.track(await frontEnd.openSession(target));
+    this.#frontEnd = frontEnd;
+    this.#options = options;
+    this.#progress = new Progress(() => io.stderr, options);
+    this.#state = new ShellState({ isInteractive: true, open });
+    this.#state.history.push(...options.history.entries);
+    this.#recalled = options.history.entries.toReversed();
+    this.#keeper = new SessionKeeper({
+      state: this.#state,
+      ledger,
+      servers: options.servers,
+      about: options.about,
+      say: (line) => this.#say(line),
+      onChange: () => this.#editor.repaint(this.#prompt()),
+      isBusy: () => this.#runner.isBusy,
+    });
+    const tab = new Tab({
+      commands: program.commands,
+      cwd: () => this.#state.cwd,
+      session: () => this.#keeper.session,
+      before: () => this.#editor.before,
+      replaceBefore: (text) => this.#editor.replaceBefore(text),
+      print: (text) => this.#print(text),
+      columns: () => io.stdout.columns,
+    });
+    this.#editor = new LineEditor(io, this.#recalled, {
+      onLine: (line) => this.#reader.typed(line),
+      onInterrupt: () => this.#interrupt(),
+      onEnd: () => this.#reader.endOfInput(),
+      onTab: (before) => tab.press(before),
+    });
+    this.#reader = new LineReader({
+      continuesQuotes: frontEnd.dialect === "zksh",
+      show: () => {
+        this.#line = undefined;
+        this.#editor.show(this.#prompt());
+      },
+      hide: () => {
+        this.#line = new AbortController();
+        this.#editor.hide();
+      },
+      // It was not shown when it came, so that it now stands at its prompt, above what it does.
+      showQueued: (line) => {
+        this.#line = new AbortController();
+        this.#print(`${this.#prompt()}${escapeName(line)}\n`);
+      },
+      onUnclosed: (error) => this.#fail(error),
+    });
+    const onWatch = watchPrinter({
+      state: this.#state,
+      renderer: execution.renderer,
+      print: (text) => this.#print(text.toString()),
+      onLost: (path) => ledger.noteLostWatch(path),
+    });
+    this.#runner = new LineRunner({
+      frontEnd,
+      state: this.#state,
+      progress: this.#progress,
+      onWatch,
+      waitingFor: () => this.#keeper.trouble && `${this.#keeper.server}: ${this.#keeper.trouble} (Ctrl-C cancels)`,
+      lend: (use) => this.#editor.lend(use),
+      onWrite: () => tab.cache.clear(),
+    });
+  }
+
+  async run(): Promise<number> {
+    const { signal, program } = this.#frontEnd;
+    const { history, isQuiet } = this.#options;
+    const end = () => {
+      this.#reader.stop();
+      this.#line?.abort(signal.reason);
+    };
+    signal.addEventListener("abort", end, { once: true });
+    this.#editor.open();
+    if (!isQuiet) this.#say(`zksh ${await program.version()}: help lists the commands, TAB completes, Ctrl-D leaves`);
+    if (history.failure !== undefined) this.#say(`the history is not kept: ${history.failure}`);
+    this.#keeper.start();
+    try {
+      for (let text = await this.#reader.read(); text !== undefined; text = await this.#reader.read()) {
+        await this.#runText(text);
+      }
+    } finally {
+      signal.removeEventListener("abort", end);
+      this.#keeper.stop();
+      this.#editor.close();
+      this.#progress.start(() => "closing the session");
+      await Promise.all([this.#state.end(), history.flushed()]);
+      this.#progress.stop();
+    }
+    return ExitCode.ok;
+  }
+
+  #interrupt(): void {
+    const isIdle = this.#editor.isEmpty && !this.#reader.isContinued;
+    this.#reader.forget();
+    if (this.#line?.signal.aborted) this.#runner.leave();
+    else if (this.#line) {
+      this.#print("^C\n");
+      this.#line.abort(new InterruptedError());
+    } else if (isIdle) this.#say("Ctrl-D or quit leaves the shell");
+    else {
+      this.#editor.clearLine();
+      this.#editor.show(this.#prompt());
+    }
+  }
+
+  async #runText(typed: string): Promise<void> {
+    const { history } = this.#state;
+    try {
+      const text = expandHistory(typed, history);
+      if (text !== typed) this.#print(`${text}\n`);
+      if (text.trim() === "") return;
+      const kept = this.#options.history.add(text);
+      if (kept !== undefined) this.#recalled.unshift(kept);
+      history.push(redact(text.trim()));
+      this.#hasFailed = false;
+      const { signal } = this.#line ?? new AbortController();
+      for (let next: string | undefined = text; next !== undefined; ) next = await this.#runStatements(next, signal);
+      // A line that is not kept had to be there only while it ran.
+      if (text.startsWith(" ")) history.pop();
+    } catch (error) {
+      await this.#fail(error);
+    }
+  }
+
+  /** The line that is to be run instead, when one of the statements says so. */
+  async #runStatements(text: string, signal: AbortSignal): Promise<string | undefined> {
+    for (const statement of this.#statements(text)) {
+      try {
+        const { exitCode, control } = await this.#runner.run(statement, signal);
+        this.#hasFailed = exitCode !== ExitCode.ok;
+        if (control?.kind === "exit") this.#reader.stop();
+        if (control?.kind === "clear") this.#editor.clearScreen();
+        if (control?.kind === "again") return this.#instead(control.line);
+      } catch (error) {
+        await this.#fail(error, statement.words[0]?.text);
+      }
+      if (this.#hasFailed || this.#reader.isOver) return undefined;
+    }
+    return undefined;
+  }
+
+  #instead(line: string): string {
+    const text = expandHistory("!!", [line]);
+    this.#state.history.splice(-1, 1, text);
+    this.#print(`${text}\n`);
+    return text;
+  }
+
+  #statements(text: string): readonly Statement[] {
+    return this.#frontEnd.dialect === "zksh"
+      ? lex(text).statements
+      : [{ words: zkcliWords(text), source: text, line: 1 }];
+  }
+
+  async #fail(error: unknown, command?: string): Promise<void> {
+    this.#hasFailed = true;
+    // Ctrl-C was answered when it was pressed.
+    if (error instanceof InterruptedError) return;
+    const session = () => this.#state.session();
+    await this.#options.report(error, { session, ...(command !== undefined && { command }) });
+  }
+
+  #prompt(): string {
+    return shellPrompt({
+      frontEnd: this.#frontEnd,
+      state: this.#state,
+      keeper: this.#keeper,
+      colors: this.#options.colors,
+      hasFailed: this.#hasFailed,
+      isContinued: this.#reader.isContinued,
+    });
+  }
+
+  #say(line: string): void {
+    this.#print(`${this.#options.colors.faint(escapeName(line))}\n`);
+  }
+
+  #print(text: string): void {
+    this.#progress.stop();
+    this.#editor.print(text);
+  }
+}

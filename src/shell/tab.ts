@@ -1,0 +1,61 @@
+/** What TAB does at the prompt: completes, or shows what there is, and never keeps anybody waiting. */
+import { type Cell, columns } from "../render/columns.ts";
+import { escapeName } from "../render/escape.ts";
+import type { Session } from "../session/session.ts";
+import { ChildrenCache } from "./children-cache.ts";
+import { type CompletionSources, complete } from "./completer.ts";
+
+/** After this the prompt is free again; what arrives later is there for the next TAB. */
+const DEADLINE_MS = 300;
+
+export interface TabOptions {
+  readonly commands: CompletionSources["commands"];
+  cwd(): string;
+  session(): Session | undefined;
+  /** The text in front of the cursor now. */
+  before(): string;
+  replaceBefore(text: string): void;
+  print(text: string): void;
+  columns(): number;
+}
+
+export class Tab {
+  readonly cache = new ChildrenCache();
+  readonly #options: TabOptions;
+  #last: string | undefined;
+
+  constructor(options: TabOptions) {
+    this.#options = options;
+  }
+
+  async press(before: string): Promise<void> {
+    const { commands, cwd, session, columns: width } = this.#options;
+    const insists = before === this.#last;
+    this.#last = before;
+    const list: CompletionSources["list"] = async (parent) => {
+      const current = session();
+      return current ? this.cache.list(parent, current, { insists }) : {};
+    };
+    const completion = await within(DEADLINE_MS, complete(before, { commands, cwd: cwd(), list }));
+    // Typed on meanwhile: the answer belongs to another question.
+    if (this.#options.before() !== before) return;
+    if (completion === undefined) return this.#options.print("(still loading; TAB again)\n");
+    if (completion.text !== before) return this.#options.replaceBefore(completion.text);
+    const cells = completion.shown.map((name): Cell => ({ text: escapeName(name) }));
+    const note = completion.note === undefined ? "" : `${completion.note}\n`;
+    if (cells.length > 0 || note !== "") this.#options.print(columns(cells, width()) + note);
+  }
+}
+
+/** Undefined when it takes longer, or fails. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([work.catch(() => undefined), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { PermissionError } from "../../src/errors.ts";
+import { expected, outcome, type Row, run } from "./run.ts";
+
+const given = { "/a": "", "/a/b": "", "/a/b/c": "", "/a/d": "", "/a/e": "", "/a/f": "", "/g": "" };
+const noAuth = new PermissionError("no-auth", "not permitted: /a/b/c (NoAuth)", { code: -102, path: "/a/b/c" });
+
+const rows: Row[] = [
+  {
+    name: "says what it would do where nobody can answer",
+    argv: ["deleteall", "/a"],
+    given,
+    stderr:
+      "error: deleteall wants an answer: " +
+      "Delete /a and the 5 znodes below it (4 directly: b, d, e and 1 more)?\n" +
+      "  --yes answers yes; --dry-run only shows what would happen\n",
+    exit: 9,
+  },
+  {
+    name: "asks about a single znode too",
+    argv: ["deleteall", "/g"],
+    given,
+    stderr:
+      "error: deleteall wants an answer: Delete /g?\n  --yes answers yes; --dry-run only shows what would happen\n",
+    exit: 9,
+  },
+  { name: "is silent in a pipe", argv: ["-y", "deleteall", "/a"], given },
+  {
+    name: "confirms on a terminal",
+    argv: ["-y", "deleteall", "/a"],
+    given,
+    tty: true,
+    stdout: "Deleted /a and 5 below it\n",
+  },
+  { name: "is silent as zkCli", argv: ["-o", "zkcli", "-y", "deleteall", "/a"], given },
+  {
+    name: "JSON has a number",
+    argv: ["--json", "-y", "deleteall", "/a"],
+    given,
+    stdout: '{"path":"/a","deleted":6}\n',
+  },
+  { name: "is called rmr, too", argv: ["--json", "-y", "rmr", "/a"], given, stdout: '{"path":"/a","deleted":6}\n' },
+  {
+    name: "--dry-run lists",
+    argv: ["deleteall", "--dry-run", "/a"],
+    given,
+    stdout: "/a\n/a/b\n/a/d\n/a/e\n/a/f\n/a/b/c\n",
+  },
+  {
+    name: "reports a missing znode with exit code 3",
+    argv: ["-y", "deleteall", "/x"],
+    stderr: "error: no such znode: /x (NoNode)\n",
+    exit: 3,
+  },
+  {
+    name: "reports a missing znode rather than asking",
+    argv: ["deleteall", "/x"],
+    stderr: "error: no such znode: /x (NoNode)\n",
+    exit: 3,
+  },
+  {
+    name: "names what it could not delete",
+    argv: ["-y", "deleteall", "/a"],
+    given,
+    failures: { "/a/b/c": noAuth },
+    stderr: "not permitted: /a/b/c (NoAuth)\nerror: 3 znodes deleted, 1 znode could not be deleted\n",
+    exit: 8,
+  },
+  {
+    name: "has zkCli's sentence for that",
+    argv: ["-o", "zkcli", "-y", "deleteall", "/a"],
+    given,
+    failures: { "/a/b/c": noAuth },
+    stderr: "Failed to delete some node(s) in the subtree!\n",
+    exit: 8,
+  },
+  {
+    name: "JSON has one object each",
+    argv: ["--json", "-y", "deleteall", "/a"],
+    given,
+    failures: { "/a/b/c": noAuth },
+    stderr:
+      '{"error":{"reason":"no-auth","message":"not permitted: /a/b/c (NoAuth)","code":-102,"path":"/a/b/c"}}\n' +
+      '{"error":{"reason":"partial","message":"3 znodes deleted, 1 znode could not be deleted","exitCode":8,"path":"/a/b/c"}}\n',
+    exit: 8,
+  },
+  {
+    name: "where nothing at all could be deleted, the reason is the error",
+    argv: ["-y", "deleteall", "/a/b/c"],
+    given,
+    failures: { "/a/b/c": noAuth },
+    stderr: "error: not permitted: /a/b/c (NoAuth)\n  --auth digest:USER:PASSWORD proves who you are\n",
+    exit: 4,
+  },
+  {
+    name: "the batch size is a number",
+    argv: ["-y", "deleteall", "/a", "-b", "x"],
+    given,
+    stderr: "error: -b argument must be an int value\n",
+    exit: 2,
+  },
+  ...["/", "/zookeeper", "/zookeeper/quota/a"].flatMap((path) =>
+    [
+      ["-y", "deleteall", path],
+      ["deleteall", path],
+      ["deleteall", "--dry-run", path],
+    ].map((argv) => ({
+      name: `refuses ${path}: ${argv.join(" ")}`,
+      argv,
+      stderr:
+        path === "/"
+          ? "error: deleteall does not touch /\n  name the znodes below it one by one\n"
+          : "error: deleteall does not touch /zookeeper\n  ZooKeeper keeps its own znodes there\n",
+      exit: 9,
+    })),
+  ),
+];
+
+describe("deleteall", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("deletes the tree and nothing else, in transactions", async () => {
+    const { session } = await run(["-y", "deleteall", "-b", "4", "/a"], { given });
+    expect(session.paths()).toEqual(["/", "/g"]);
+    expect(session.asked.filter((request) => request.startsWith("multi "))).toEqual([
+      "multi delete /a/b/c, delete /a/f, delete /a/e, delete /a/d",
+      "multi delete /a/b, delete /a",
+    ]);
+  });
+
+  test("-b 0 does without transactions", async () => {
+    const { session } = await run(["-y", "deleteall", "-b", "0", "/a"], { given });
+    expect(session.paths()).toEqual(["/", "/g"]);
+    expect(session.asked.filter((request) => request.startsWith("multi "))).toEqual([]);
+  });
+
+  test("--dry-run deletes nothing, and asks nothing", async () => {
+    const { session } = await run(["deleteall", "--dry-run", "/a"], { given });
+    expect(session.paths()).toEqual(["/", ...Object.keys(given)]);
+  });
+
+  test("--yes does not even count", async () => {
+    const { session } = await run(["-y", "deleteall", "/a"], { given });
+    expect(session.asked[0]).toBe("getChildren /a");
+  });
+});

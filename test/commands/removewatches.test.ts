@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { removeWatches } from "../../src/commands/remove-watches.ts";
+import { rejection } from "../support/open-session.ts";
+import { expected, outcome, type Row } from "./run.ts";
+import { renderAll, shellContext } from "./shell-context.ts";
+
+const none = { children: false, data: false, all: false, local: false };
+
+const rows: Row[] = [
+  {
+    name: "takes one kind, or all",
+    argv: ["removewatches", "/a", "-c", "-d"],
+    stderr: "error: only one of -c, -d and -a can be given\n",
+    exit: 2,
+  },
+];
+
+describe("removewatches", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("takes off what the shell has set, by kind or all at once", async () => {
+    const { context, session, heard, onWatch } = await shellContext();
+    await session.create("/a", null);
+    await session.getData("/a", { watch: onWatch });
+    await session.getChildren("/a", { watch: onWatch });
+    expect(await removeWatches.run(context, { path: "/a" }, { ...none, data: true })).toMatchObject({
+      removed: ["data"],
+    });
+    await session.setData("/a", null);
+    expect(await removeWatches.run(context, { path: "/a" }, none)).toMatchObject({ removed: ["children"] });
+    await session.create("/a/b", null);
+    await session.sync("/");
+    expect(heard).toEqual([]);
+  });
+
+  test("fails where there is none, but for -l", async () => {
+    const { context } = await shellContext();
+    expect(await rejection(removeWatches.run(context, { path: "/a" }, none) as Promise<unknown>)).toMatchObject({
+      message: "no such watch: /a (NoWatcher)",
+      code: -121,
+      exitCode: 1,
+    });
+    expect(await removeWatches.run(context, { path: "/a" }, { ...none, local: true })).toMatchObject({ removed: [] });
+  });
+
+  test("tells each kind as zkCli does", async () => {
+    const event = (type: string) => `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${type} path:/a\n`;
+    expect(await renderAll({ kind: "watches-removed", path: "/a", removed: ["children", "persistent"] })).toEqual({
+      terminal: "No longer watching /a\n",
+      pipe: "",
+      json: '{"path":"/a","removed":["children","persistent"]}\n',
+      zkcli: event("ChildWatchRemoved") + event("PersistentWatchRemoved"),
+    });
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { PermissionError } from "../../src/errors.ts";
+import { expected, outcome, type Row, run } from "./run.ts";
+import { refusal } from "./stub-session.ts";
+
+const given = { "/a": "x" };
+const tree = { "/a": "", "/a/b": "", "/a/b/c": "", "/a/d": "" };
+const noAuth = (path: string) =>
+  new PermissionError("no-auth", `not permitted: ${path} (NoAuth)`, { code: -102, path });
+
+const rows: Row[] = [
+  { name: "is silent in a pipe", argv: ["setAcl", "/a", "world:anyone:r"], given },
+  {
+    name: "confirms on a terminal",
+    argv: ["setAcl", "/a", "world:anyone:r"],
+    given,
+    tty: true,
+    stdout: "Changed the ACL of /a (version 1)\n",
+  },
+  { name: "is silent as zkCli", argv: ["-o", "zkcli", "setAcl", "/a", "world:anyone:r"], given },
+  { name: "is silent as zkCli with -R", argv: ["-o", "zkcli", "-y", "setAcl", "-R", "/a", "world:anyone:r"], given },
+  { name: "honours -v", argv: ["setAcl", "-v", "0", "/a", "world:anyone:r"], given },
+  {
+    name: "refuses another version",
+    argv: ["setAcl", "-v", "7", "/a", "world:anyone:r"],
+    given,
+    stderr: "error: the version does not match: /a (BadVersion)\n  stat shows the version it has now\n",
+    exit: 5,
+  },
+  {
+    name: "honours a version as the last word",
+    argv: ["setAcl", "/a", "world:anyone:r", "7"],
+    given,
+    stderr: "error: the version does not match: /a (BadVersion)\n  stat shows the version it has now\n",
+    exit: 5,
+  },
+  {
+    name: "helps with an ACL that the server does not accept",
+    argv: ["setAcl", "/a", "auth::r"],
+    failures: { "/a": refusal("invalid-acl", -114, "/a") },
+    stderr:
+      "error: invalid-acl: /a\n" +
+      "  auth:: needs an identity (addauth); a digest needs a hash (--hash-digests makes it)\n",
+    exit: 1,
+  },
+  {
+    name: "has zkCli's words for it",
+    argv: ["-o", "zkcli", "setAcl", "/a", "auth::r"],
+    failures: { "/a": refusal("invalid-acl", -114, "/a") },
+    stderr: "Acl is not valid : /a\n",
+    exit: 1,
+  },
+  {
+    name: "-R says what it would do where nobody can answer",
+    argv: ["setAcl", "-R", "/a", "world:anyone:r"],
+    given: tree,
+    stderr:
+      "error: setAcl wants an answer: " +
+      "Set the ACL of /a and the 3 znodes below it (2 directly: b, d) to world:anyone:r?\n" +
+      "  --yes answers yes; --dry-run only shows what would happen\n",
+    exit: 9,
+  },
+  { name: "-R is silent in a pipe", argv: ["-y", "setAcl", "-R", "/a", "world:anyone:r"], given: tree },
+  {
+    name: "-R confirms on a terminal",
+    argv: ["-y", "setAcl", "-R", "/a", "world:anyone:r"],
+    given: tree,
+    tty: true,
+    stdout: "Changed the ACL of /a and 3 below it\n",
+  },
+  {
+    name: "-R has a number in JSON",
+    argv: ["--json", "-y", "setAcl", "-R", "/a", "world:anyone:r"],
+    given: tree,
+    stdout: '{"path":"/a","changed":4}\n',
+  },
+  {
+    name: "-R --dry-run lists",
+    argv: ["setAcl", "-R", "--dry-run", "/a", "world:anyone:r"],
+    given: tree,
+    stdout: "/a\n/a/b\n/a/d\n/a/b/c\n",
+  },
+  {
+    name: "--dry-run goes with -R",
+    argv: ["setAcl", "--dry-run", "/a", "world:anyone:r"],
+    given,
+    stderr: "error: --dry-run goes with -R\n",
+    exit: 2,
+  },
+  {
+    name: "-R names what it could not change",
+    argv: ["-y", "setAcl", "-R", "-v", "0", "/a", "world:anyone:r"],
+    given: tree,
+    failures: { "/a/d": noAuth("/a/d") },
+    stderr: "not permitted: /a/d (NoAuth)\nerror: 3 znodes changed, 1 znode could not be changed\n",
+    exit: 8,
+  },
+  {
+    name: "-R as zkCli: one behind the other, on stdout",
+    argv: ["-o", "zkcli", "-y", "setAcl", "-R", "-v", "7", "/a", "world:anyone:r"],
+    given: tree,
+    stdout: ["/a", "/a/b", "/a/d", "/a/b/c"].map((path) => `KeeperErrorCode = BadVersion for ${path}`).join(""),
+    exit: 8,
+  },
+  ...["/", "/zookeeper", "/zookeeper/quota"].map((path) => ({
+    name: `-R refuses ${path}, even with --yes`,
+    argv: ["-y", "setAcl", "-R", path, "world:anyone:r"],
+    stderr:
+      path === "/"
+        ? "error: setAcl -R does not touch /\n  name the znodes below it one by one\n"
+        : "error: setAcl -R does not touch /zookeeper\n  ZooKeeper keeps its own znodes there\n",
+    exit: 9,
+  })),
+  {
+    name: "-R reports a missing znode with exit code 3",
+    argv: ["-y", "setAcl", "-R", "/a", "world:anyone:r"],
+    stderr: "error: no such znode: /a (NoNode)\n",
+    exit: 3,
+  },
+];
+
+describe("setAcl", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("changes the ACL, and with -R that of everything below", async () => {
+    const { session } = await run(["-y", "setAcl", "-R", "/a", "world:anyone:r"], { given: { ...tree, "/e": "" } });
+    const acls = [...Object.keys(tree), "/e"].map((path) => session.aclOf(path)?.[0]?.perms);
+    expect(acls).toEqual([1, 1, 1, 1, 31]);
+  });
+
+  test("--hash-digests hashes passwords and nothing else", async () => {
+    const acl = "digest:bob:secret:r,world:anyone:r";
+    const { session } = await run(["setAcl", "--hash-digests", "/a", acl], { given });
+    expect(session.aclOf("/a")).toEqual([
+      { scheme: "digest", id: "bob:fyVmFCwVbTJYrznoSu1koqYEYF0=", perms: 1 },
+      { scheme: "world", id: "anyone", perms: 1 },
+    ]);
+  });
+
+  test("leaves digests alone without it", async () => {
+    const { session } = await run(["setAcl", "/a", "digest:bob:secret:r"], { given });
+    expect(session.aclOf("/a")).toEqual([{ scheme: "digest", id: "bob:secret", perms: 1 }]);
+  });
+
+  test("-s writes the new stat", async () => {
+    const { stdout } = await run(["setAcl", "-s", "/a", "world:anyone:r"], { given });
+    expect(stdout).toContain("\naclVersion = 1\n");
+  });
+
+  test("says goodbye in the same flight as its request, but not with -R", async () => {
+    const { session } = await run(["setAcl", "/a", "world:anyone:r"], { given });
+    expect(session.asked.slice(0, 2)).toEqual(["setAcl /a", "close"]);
+    const { session: other } = await run(["-y", "setAcl", "-R", "/a", "world:anyone:r"], { given });
+    expect(other.asked).toEqual(["getChildren /a", "setAcl /a", "close"]);
+  });
+});

@@ -1,0 +1,118 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { lex } from "../../src/shell/line.ts";
+import { eventually } from "../support/eventually.ts";
+import { openFor } from "../support/open-session.ts";
+import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
+import { runZksh, startZksh } from "../support/zksh-process.ts";
+import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
+
+/** What stands before an example in its script, where /app as it is made below is not enough. */
+const BEFORE: Readonly<Record<string, string>> = {
+  "create /app": "deleteall /app",
+  "create -p /app/config '{\"debug\":false}'": "deleteall /app",
+  "create /app/secret x auth::cdrwa": "delete /app/secret; addauth digest ann:secret",
+  "set -v 3 /app/config off": "set /app/config 1; set /app/config 2; set /app/config 3",
+  "delete -v 3 /app/old": "set /app/old 1; set /app/old 2; set /app/old 3",
+  "setAcl /app/config world:anyone:r,auth::cdrwa": "addauth digest ann:secret",
+  "removewatches /app": "addWatch /app",
+  "removewatches /app/config -d": "get -w /app/config",
+  "listquota /app": "setquota -n 100 /app",
+  "delquota /app": "setquota -n 100 /app",
+  "delquota -b /app": "setquota -b 100 /app",
+  "redo 3": "pwd; pwd; pwd; pwd",
+};
+
+/** Examples that a script cannot run to a good end. */
+const OTHERWISE: Readonly<Record<string, "never ends" | "needs a terminal" | "needs an ensemble">> = {
+  "watch /app/config": "never ends",
+  "watch -R /app": "never ends",
+  "watch /app/config -- tee app.json": "never ends",
+  "addauth digest ann": "needs a terminal",
+  "reconfig -add 'server.4=zk4:2888:3888;2181'": "needs an ensemble",
+  "reconfig -remove 3": "needs an ensemble",
+  "reconfig -file members.cfg": "needs an ensemble",
+};
+
+const directory = temporaryDirectory("examples");
+let server: ZooKeeperServer;
+
+beforeAll(async () => {
+  // Its own: quotas are no part of a chroot, and examples are written for the root.
+  server = await startServer();
+  writeFileSync(join(directory, "config.json"), '{"debug":true}');
+  writeFileSync(join(directory, "members.cfg"), "server.1=127.0.0.1:2888:3888;2181\n");
+});
+
+afterAll(async () => {
+  await server.stop();
+  removeDirectory(directory);
+});
+
+beforeEach(async () => {
+  const prepare = "create /app; create /app/config {}; create /app/old; create /app/secret x";
+  const clean = await zksh("delquota /app; deleteall /app", "--keep-going");
+  expect([0, 8]).toContain(clean.code);
+  expect(await zksh(prepare)).toMatchObject({ code: 0, stderr: "" });
+});
+
+function zksh(script: string, ...options: string[]) {
+  const auth = ["--auth", "digest:ann:secret"];
+  return runZksh(["-s", server.address, "--yes", ...auth, ...options, "-c", script], { cwd: directory });
+}
+
+const examples = (
+  await Promise.all(commands.map(async ({ load }) => (await load()).examples.map((example) => ({ example }))))
+).flat();
+
+describe("the example", () => {
+  test.each(examples.filter(({ example }) => !(example in OTHERWISE)))("$example works", async ({ example }) => {
+    const change = example.includes("--count") ? setSoon() : undefined;
+    const before = BEFORE[example];
+    const { code, stderr } = await zksh(before === undefined ? example : `${before}\n${example}`);
+    await change;
+    expect([code, stderr.replace(/^note: .*\n/gm, "")]).toEqual([0, ""]);
+  });
+
+  test.each(named("never ends"))("%s goes on until Ctrl-C", async (example) => {
+    const words = lex(example).statements[0]?.words.map(({ text }) => text) ?? [];
+    const running = startZksh(["-s", server.address, ...words], { cwd: directory });
+    await eventually(() => running.stdout.includes("{}"));
+    running.kill("SIGINT");
+    expect((await running.result).code).toBe(130);
+  });
+
+  test.each(named("needs a terminal"))("%s asks where somebody can answer", async (example) => {
+    expect(await zksh(example)).toMatchObject({ code: 9, stderr: expect.stringContaining("needs an answer") });
+  });
+
+  test.each(named("needs an ensemble"))("%s reaches the server", async (example) => {
+    const { code, stderr } = await zksh(example);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/reconfig/i)]);
+  });
+
+  test("that is listed here is one", () => {
+    const all = new Set(examples.map(({ example }) => example));
+    expect([...Object.keys(BEFORE), ...Object.keys(OTHERWISE)].filter((example) => !all.has(example))).toEqual([]);
+  });
+});
+
+function named(reason: string): string[] {
+  return Object.keys(OTHERWISE).filter((example) => OTHERWISE[example] === reason);
+}
+
+/** Somebody else changes what is watched, until the test has seen it. */
+async function setSoon(): Promise<void> {
+  const other = openFor(server.address);
+  let isOver = false;
+  onTestFinished(() => {
+    isOver = true;
+  });
+  const changing = eventually(async () => {
+    if (!isOver) await other.setData("/app/config", null);
+    return isOver;
+  });
+  changing.catch(() => {});
+}

@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import { commands } from "../../src/commands/index.ts";
+import { runners } from "./four-runners.ts";
+
+interface Row {
+  readonly line: string;
+  readonly given?: string;
+  readonly code: number;
+  /** What one command alone must do otherwise, and why. */
+  readonly alone?: { readonly code: number; readonly because: string };
+  /** stdout is the runner's own, and why. */
+  readonly ownOutput?: string;
+}
+
+const nobodyStays = { code: 2, because: "nobody stays to see the event" };
+
+const rows: Row[] = [
+  { line: "get /a", code: 0 },
+  { line: "get -s /a/b", code: 0 },
+  { line: "get -b /a", code: 0 },
+  { line: "get -x /a", code: 0 },
+  { line: "get a", code: 0 },
+  { line: "get -w /a", code: 0, alone: nobodyStays },
+  { line: "get /none", code: 3 },
+  { line: "get /shut", code: 4 },
+  { line: "get", code: 2 },
+  { line: "get /a//b", code: 2 },
+  { line: "ls /", code: 0 },
+  { line: "ls", code: 0 },
+  { line: "ls -s /a", code: 0 },
+  { line: "ls -R /a", code: 0 },
+  { line: "ls /none", code: 3 },
+  { line: "ls -R /none", code: 3 },
+  { line: "stat /a", code: 0 },
+  { line: "stat '/a/c d'", code: 0 },
+  { line: "stat /none", code: 3 },
+  { line: "exists /a", code: 0 },
+  { line: "exists /none", code: 1 },
+  { line: "create /n 'two words'", code: 0 },
+  { line: "create -s /n- x", code: 0 },
+  { line: "create -e /n", code: 0 },
+  { line: "create -p /n/m/o x", code: 0 },
+  { line: "create -c /n", code: 0 },
+  { line: "create /a", code: 5 },
+  { line: "create /none/n", code: 3 },
+  { line: "create /n x nonsense", code: 2 },
+  { line: "create -e -c /n", code: 2 },
+  { line: 'create /n {"k":"v"}', code: 0 },
+  { line: "set /a y", code: 0 },
+  { line: "set -s -v 0 /a y", code: 0 },
+  { line: "set -b /a AP8=", code: 0 },
+  { line: "set -v 7 /a y", code: 5 },
+  { line: "set /a y 7", code: 5 },
+  { line: "set /none y", code: 3 },
+  { line: "set --create /n y", code: 0 },
+  { line: "set /a @/no/such/file", code: 2 },
+  { line: "delete /a/b", code: 0 },
+  { line: "delete /a", code: 5 },
+  { line: "delete -v x /a/b", code: 2 },
+  { line: "delete /none", code: 3 },
+  { line: "deleteall /a", code: 0 },
+  { line: "deleteall --dry-run /a", code: 0 },
+  { line: "deleteall /none", code: 3 },
+  { line: "deleteall /", code: 9 },
+  { line: "rmr /a", code: 0 },
+  { line: "getAllChildrenNumber /a", code: 0 },
+  { line: "getAllChildrenNumber /none", code: 3 },
+  { line: "getEphemerals", code: 0 },
+  { line: "getEphemerals /a//b", code: 2 },
+  { line: "ls2 /a", code: 0 },
+  { line: "ls2 /none", code: 3 },
+  { line: "getAcl /a", code: 0 },
+  { line: "getAcl -s /a", code: 0 },
+  { line: "getAcl /none", code: 3 },
+  { line: "setAcl /a world:anyone:r", code: 0 },
+  { line: "setAcl -R /a world:anyone:cdrwa", code: 0 },
+  { line: "setAcl /a world:anyone", code: 2 },
+  { line: "setAcl -v 7 /a world:anyone:r", code: 5 },
+  { line: "addauth digest ann:secret", code: 0 },
+  { line: "addauth nonsense x", code: 4 },
+  { line: "whoami", code: 0 },
+  { line: "whoami x", code: 2 },
+  { line: "watch /a --count 1 --within 50ms", code: 7 },
+  { line: "watch /a//b", code: 2 },
+  { line: "watch /a -- /no/such/program", code: 2 },
+  { line: "watch /a --exit-on-failure -- false", code: 1 },
+  { line: "addWatch /a", code: 0, alone: nobodyStays },
+  { line: "addWatch -m NEVER /a", code: 2 },
+  { line: "removewatches /a", code: 1, alone: nobodyStays },
+  { line: "removewatches /a -l", code: 0, alone: nobodyStays },
+  { line: "removewatches /a -c -d", code: 2 },
+  { line: "setquota -n 10 ROOT/a", code: 0 },
+  { line: "setquota -n 10 /a", code: 9 },
+  { line: "setquota -n 10 /none", code: 3 },
+  { line: "setquota -n x /a", code: 2 },
+  { line: "listquota ROOT/a", given: "setquota -n 10 ROOT/a", code: 0 },
+  { line: "listquota ROOT/a", code: 3 },
+  { line: "listquota", code: 2 },
+  { line: "delquota ROOT/a", given: "setquota -n 10 ROOT/a", code: 0 },
+  { line: "delquota ROOT/a", code: 3 },
+  { line: "delquota", code: 2 },
+  { line: "sync /", code: 0 },
+  { line: "sync", code: 2 },
+  { line: "config", code: 0 },
+  { line: "config -c x", code: 2 },
+  { line: "reconfig -remove 3", code: 1 },
+  { line: "reconfig", code: 2 },
+  { line: "help", code: 0 },
+  { line: "help get", code: 0 },
+  { line: "get --help", code: 0 },
+  { line: "help quoting", code: 0 },
+  { line: "help nonsense", code: 2 },
+  { line: "version", code: 0 },
+  { line: "version x", code: 2 },
+  { line: "cd /a", code: 0 },
+  { line: "cd /none", code: 3 },
+  { line: "pwd", code: 0 },
+  { line: "pwd x", code: 2 },
+  { line: "connect", code: 0 },
+  { line: "connect 127.0.0.1:1", code: 6 },
+  { line: "close", code: 0 },
+  { line: "close x", code: 2 },
+  { line: "history", code: 0, ownOutput: "each knows the lines it was given" },
+  { line: "history x", code: 2 },
+  { line: "redo 9999", code: 2 },
+  { line: "printwatches", code: 0 },
+  { line: "printwatches off", code: 0 },
+  { line: "printwatches off x", code: 2 },
+  { line: "clear", code: 0 },
+  { line: "clear x", code: 2 },
+  { line: "quit", code: 0 },
+  { line: "quit x y", code: 2 },
+  { line: "gte /a", code: 2 },
+];
+
+/** Commands that one line alone cannot bring to a good end. */
+const NEVER_DONE: ReadonlyMap<string, string> = new Map([
+  ["reconfig", "needs an ensemble that allows it"],
+  ["watch", "ends well only by a change"],
+  ["redo", "needs an earlier line"],
+]);
+
+describe("a line does the same as one command, by -c, from stdin and at the prompt", () => {
+  test.each(rows)("$line", async ({ line, given, code, alone, ownOutput }) => {
+    const [oneShot, script, stdin, prompt] = await Promise.all([
+      runners.oneShot({ line, given }),
+      runners.script({ line, given }),
+      runners.stdin({ line, given }),
+      runners.prompt({ line, given }),
+    ]);
+    expect(script.code).toBe(code);
+    if (ownOutput !== undefined) {
+      expect([oneShot, stdin, prompt].map((outcome) => outcome.code)).toEqual([code, code, code]);
+      return;
+    }
+    expect(stdin).toEqual(script);
+    expect(prompt).toEqual(script);
+    if (alone) expect(oneShot).toMatchObject({ code: alone.code, stdout: [] });
+    else expect(oneShot).toEqual(script);
+  });
+
+  test("every command is here, done and failed", () => {
+    const named = (wanted: (code: number) => boolean) =>
+      new Set(rows.filter(({ code }) => wanted(code)).map(({ line }) => line.split(" ")[0]));
+    const done = named((code) => code === 0);
+    const failed = named((code) => code !== 0);
+    expect(rows.length).toBeGreaterThanOrEqual(60);
+    expect(commands.filter(({ name }) => !done.has(name) && !NEVER_DONE.has(name)).map(({ name }) => name)).toEqual([]);
+    expect(commands.filter(({ name }) => !failed.has(name)).map(({ name }) => name)).toEqual([]);
+  });
+});

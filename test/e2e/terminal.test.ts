@@ -1,0 +1,345 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
+import { freePort } from "../support/free-port.ts";
+import { openFor } from "../support/open-session.ts";
+import { freshChroot } from "../support/shared-server.ts";
+import { startTerminals, type Terminal, type TerminalOptions, type Terminals } from "../support/terminal.ts";
+import { startServer } from "../support/zookeeper-server.ts";
+
+let terminals: Terminals;
+
+beforeAll(async () => {
+  terminals = await startTerminals();
+});
+
+afterAll(() => terminals.stop());
+
+/** zksh at its prompt, connected to an empty chroot of the shared server. */
+async function openShell(options: TerminalOptions & { chroot?: string } = {}): Promise<Terminal & { chroot: string }> {
+  const chroot = options.chroot ?? (await freshChroot());
+  const terminal = await terminals.open({ ...options, args: ["-s", chroot, ...(options.args ?? [])] });
+  await terminal.shows(/^connected to 127\.0\.0\.1:\d+ \(ZooKeeper [\d.]+, standalone\), session 0x[0-9a-f]+$/m);
+  return Object.assign(terminal, { chroot });
+}
+
+/** An empty chroot behind a network that fails on demand. */
+async function proxied(): Promise<{ proxy: FaultProxy; chroot: string }> {
+  const [, port = "", path = ""] = /:(\d+)(.*)/.exec(await freshChroot()) ?? [];
+  const proxy = await startFaultProxy(Number(port));
+  onTestFinished(() => proxy.close());
+  return { proxy, chroot: proxy.address + path };
+}
+
+async function expectSane(terminal: Terminal, code: number): Promise<void> {
+  const left = await terminal.left();
+  expect(left.code).toBe(code);
+  expect(left.after).toBe(left.before);
+}
+
+describe("typing", () => {
+  test("runs lines, shows results, and leaves with Ctrl-D, the terminal as it was", async () => {
+    const terminal = await openShell();
+    const first = await terminal.endsWith(/zksh 127\.0\.0\.1:\d+ \/ ›/);
+    expect(first.split("\n").length).toBeLessThanOrEqual(3);
+    await terminal.enter("create /app hello");
+    await terminal.enter("cd app");
+    await terminal.endsWith("/app ›");
+    await terminal.enter("get .; cd -");
+    await terminal.shows("\nhello\n/\n");
+    await terminal.enter("gte /app");
+    await terminal.shows("error: unknown command 'gte'\n  did you mean get?\n");
+    await terminal.press("C-d");
+    await expectSane(terminal, 0);
+  });
+
+  test("goes on where a quote is open", async () => {
+    const terminal = await openShell();
+    await terminal.enter("create /q 'one");
+    await terminal.endsWith("…");
+    await terminal.enter("two'");
+    await terminal.enter("get /q");
+    await terminal.shows("\none\ntwo\n");
+    await terminal.enter("get 'abc");
+    await terminal.endsWith("…");
+    await terminal.press("C-c");
+    await terminal.enter("exists /q");
+    await terminal.shows("/q exists");
+  });
+
+  test("runs 200 pasted lines one after the other", async () => {
+    const terminal = await openShell();
+    await terminal.enter("create /p");
+    await terminal.shows("Created /p");
+    await terminal.paste(Array.from({ length: 200 }, (_, i) => `create /p/n${i} 'a\tb'\n`).join(""));
+    await terminal.shows("Created /p/n199", 15_000);
+    const session = openFor(terminal.chroot);
+    expect((await session.getChildren("/p")).length).toBe(200);
+    expect(String((await session.getData("/p/n7")).data)).toBe("a\tb");
+    expect(await terminal.screen()).toMatch(/› create \/p\/n9 'a.*b'\nCreated \/p\/n9\n/);
+  });
+
+  test("closes the session at exit", async () => {
+    const terminal = await openShell();
+    await terminal.enter("create -e /mine");
+    await terminal.shows("Created /mine");
+    await terminal.enter("exit");
+    await expectSane(terminal, 0);
+    expect(await openFor(terminal.chroot).exists("/mine")).toBeUndefined();
+  });
+});
+
+describe("TAB", () => {
+  test("completes commands, options, and paths that are relative or need quotes", async () => {
+    const terminal = await openShell();
+    const session = openFor(terminal.chroot);
+    for (const path of ["/apple", "/apple/two words", "/apple/two ways", "/berry"]) await session.create(path, null);
+    await terminal.type("exis");
+    await terminal.press("Tab");
+    await terminal.endsWith("› exists");
+    await terminal.type("/app");
+    await terminal.press("Tab");
+    await terminal.endsWith("› exists /apple");
+    await terminal.press("Tab");
+    await terminal.endsWith("› exists /apple/");
+    await terminal.press("Tab");
+    await terminal.endsWith("› exists '/apple/two w'");
+    await terminal.press("Tab");
+    await terminal.shows("two ways  two words\n");
+    await terminal.type("o");
+    await terminal.press("Tab", "Enter");
+    await terminal.shows("/apple/two words exists");
+    await terminal.enter("cd /apple");
+    await terminal.type("ls ../b");
+    await terminal.press("Tab");
+    await terminal.endsWith("› ls ../berry");
+    await terminal.press("C-c");
+    await terminal.type("create --se");
+    await terminal.press("Tab");
+    await terminal.endsWith("› create --sequential");
+  });
+
+  test("gives the prompt back when the server does not answer", async () => {
+    const { proxy, chroot } = await proxied();
+    const terminal = await openShell({ chroot });
+    proxy.stall();
+    await terminal.type("ls /");
+    await terminal.press("Tab");
+    await terminal.shows("(still loading; TAB again)");
+    await terminal.type("x");
+    await terminal.endsWith("› ls /x");
+  });
+});
+
+describe("history", () => {
+  test("outlives the shell, private and without passwords", async () => {
+    const terminal = await openShell();
+    await terminal.enter("create /h one");
+    await terminal.enter(" create /h/unseen");
+    await terminal.enter("addauth digest ann:secret");
+    await terminal.enter("addauth digest ben");
+    await terminal.shows(/password/i);
+    await terminal.enter("hush");
+    await terminal.shows(/\*\*\*\*/);
+    await terminal.endsWith("/ ›");
+    await terminal.enter("history");
+    await terminal.shows("addauth digest ann:***\n");
+    await terminal.press("C-d");
+    await expectSane(terminal, 0);
+    expect(await terminal.screen()).not.toContain("hush");
+
+    const file = join(terminal.home, ".local/state/zksh/history");
+    expect(readFileSync(file, "utf8")).toBe("create /h one\naddauth digest ann:***\naddauth digest ben\nhistory\n");
+    expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
+
+    const next = await openShell({ chroot: terminal.chroot, home: terminal.home });
+    await next.press("C-r");
+    await next.type("h one");
+    await next.endsWith("(search) h one: create /h one");
+    await next.press("Enter");
+    await next.shows("error: znode already exists: /h (NodeExists)");
+    await next.press("Up", "Up");
+    await next.endsWith("› history");
+    await next.press("C-c");
+    await next.enter("get /h");
+    await next.shows("\none\n");
+    await next.enter("!!");
+    await next.shows("› !!\nget /h\none\n");
+  });
+});
+
+test("a question has the terminal to itself, and its answer is no command", async () => {
+  const terminal = await openShell();
+  await terminal.enter("create /tree");
+  await terminal.enter("create /tree/leaf");
+  await terminal.shows("Created /tree/leaf");
+  await terminal.enter("deleteall /tree");
+  await terminal.shows(/\? .*\(y\/N\)/);
+  await terminal.enter("n");
+  await terminal.shows("error: nothing was done");
+  await terminal.enter("deleteall /tree");
+  await terminal.shows(/\(y\/N\)$/);
+  await terminal.press("C-c");
+  await terminal.endsWith("/ ›");
+  await terminal.press("Up");
+  await terminal.endsWith("› deleteall /tree");
+  await terminal.press("Enter");
+  await terminal.shows(/\(y\/N\)$/);
+  await terminal.enter("y");
+  await terminal.endsWith("/ ›");
+  await terminal.enter("exists /tree");
+  expect(await terminal.shows("/tree does not exist")).not.toContain("unknown command");
+});
+
+describe("Ctrl-C", () => {
+  test("at the prompt clears the line, or tells how to leave", async () => {
+    const terminal = await openShell();
+    await terminal.press("C-c");
+    await terminal.shows("Ctrl-D or quit leaves the shell");
+    await terminal.type("delete /precious");
+    await terminal.endsWith("delete /precious");
+    await terminal.press("C-c");
+    await terminal.endsWith("/ ›");
+    await terminal.enter("pwd");
+    await terminal.shows("› pwd\n/\n");
+  });
+
+  test("ends a watch, and a listing that takes long", async () => {
+    const { proxy, chroot } = await proxied();
+    const terminal = await openShell({ chroot });
+    await terminal.enter("watch /");
+    await terminal.shows(/› watch \/\n./);
+    await terminal.press("C-c");
+    await terminal.endsWith("/ ›");
+    proxy.stall();
+    await terminal.enter("ls -R /");
+    await terminal.shows("ls (Ctrl-C cancels)");
+    await terminal.press("C-c");
+    await terminal.endsWith("/ ›");
+    proxy.resume();
+    await terminal.enter("pwd");
+    await terminal.shows("› pwd\n/\n");
+  });
+
+  test("ends the wait for a server that is gone", async () => {
+    const server = await startServer();
+    onTestFinished(() => server.stop());
+    const terminal = await openShell({ chroot: server.address });
+    await server.kill();
+    await terminal.shows("connection lost; looking for a server");
+    await terminal.enter("get /zookeeper");
+    await terminal.shows(/suspended, \d+s left \(Ctrl-C cancels\)/);
+    await terminal.press("C-c");
+    await terminal.endsWith(/zksh \(suspended, \d+s left\) 127\.0\.0\.1:\d+ \/ ›/);
+    await terminal.press("C-d");
+    await expectSane(terminal, 0);
+  });
+});
+
+describe("the terminal", () => {
+  test("may change its size", async () => {
+    const terminal = await openShell();
+    await terminal.type("create /some/long/path 'with data that needs more than forty columns'");
+    await terminal.resize(40);
+    await terminal.resize(120);
+    await terminal.endsWith("columns'");
+    await terminal.press("C-c");
+    await terminal.enter("pwd");
+    await terminal.shows("› pwd\n/\n");
+  });
+
+  test("may have no columns at all", async () => {
+    const { proxy, chroot } = await proxied();
+    const terminal = await openShell({ chroot, before: "stty cols 0 rows 0" });
+    await terminal.enter("create /z");
+    await terminal.shows("Created /z");
+    await terminal.type("exis");
+    await terminal.press("Tab");
+    await terminal.enter("/z");
+    await terminal.shows("/z exists");
+    proxy.stall();
+    await terminal.enter("ls /");
+    await terminal.shows("ls (Ctrl-C cancels)");
+    await terminal.press("C-c");
+    await terminal.endsWith("/ ›");
+    proxy.resume();
+    await terminal.press("C-d");
+    await expectSane(terminal, 0);
+  });
+
+  test("is given back when zksh is killed", async () => {
+    const terminal = await openShell();
+    process.kill(terminal.pid, "SIGTERM");
+    await expectSane(terminal, 143);
+    const other = await openShell();
+    process.kill(other.pid, "SIGINT");
+    await expectSane(other, 130);
+  });
+
+  test("may know ASCII only, and no colours", async () => {
+    const terminal = await openShell({ env: { LANG: "C", NO_COLOR: "1" }, args: ["--read-only"] });
+    await terminal.endsWith(/zksh 127\.0\.0\.1:\d+ ro \/ >/);
+    await terminal.enter("create /a");
+    await terminal.shows("error: create would write, and this is a read-only session");
+  });
+});
+
+describe("the session", () => {
+  test("need not be there: the prompt comes at once, and commands try", async () => {
+    const port = await freePort();
+    const terminal = await terminals.open({ args: ["-s", `127.0.0.1:${port}`] });
+    await terminal.shows(/zksh \(connecting\) 127\.0\.0\.1:\d+ \/ ›/);
+    await terminal.shows(`cannot connect to ZooKeeper: 127.0.0.1:${port} (connection refused)`);
+    await terminal.endsWith(/zksh \(not connected\) 127\.0\.0\.1:\d+ \/ ›/);
+    await terminal.enter("ls /");
+    await terminal.shows(/error: cannot connect to ZooKeeper/);
+    const server = await startServer({ port });
+    onTestFinished(() => server.stop());
+    await terminal.shows("connected to 127.0.0.1", 15_000);
+    await terminal.enter("ls /");
+    await terminal.shows("zookeeper");
+  });
+
+  test("is kept when the server comes back in time, and so is what is being typed", async () => {
+    const server = await startServer();
+    onTestFinished(() => server.stop());
+    const terminal = await openShell({ chroot: server.address });
+    await terminal.type("get /zoo");
+    await server.kill();
+    await terminal.endsWith(/zksh \(suspended, \d+s left\) 127\.0\.0\.1:\d+ \/ › get \/zoo/);
+    await server.start();
+    await terminal.shows(/reconnected to 127\.0\.0\.1:\d+; the session was kept/, 15_000);
+    await terminal.endsWith(/zksh 127\.0\.0\.1:\d+ \/ › get \/zoo/);
+  });
+
+  test("is replaced when it expires, and what was lost is named", async () => {
+    const { proxy, chroot } = await proxied();
+    const terminal = await openShell({ chroot, args: ["-t", "2s"] });
+    await terminal.enter("create -e /here; create -e -s /n-; ls -w /");
+    await terminal.shows("Created /n-0000000001");
+    await terminal.type("pw");
+    proxy.blackhole();
+    await terminal.shows(
+      /session 0x[0-9a-f]+ expired; lost with it: ephemerals \/here, \/n-0000000001; watches on \/$/m,
+    );
+    proxy.heal();
+    await terminal.shows(/expired[\s\S]*\nconnected to 127\.0\.0\.1/, 15_000);
+    await terminal.type("d");
+    await terminal.press("Enter");
+    await terminal.shows("› pwd\n/\n");
+  });
+
+  test("tells of watched changes above what is being typed", async () => {
+    const terminal = await openShell();
+    await terminal.enter("create /w 1");
+    await terminal.enter("get -w /w");
+    await terminal.shows("\n1\n");
+    await terminal.type("create /half-typ");
+    await openFor(terminal.chroot).setData("/w", Buffer.from("2"));
+    await terminal.shows(/^\d\d:\d\d:\d\d \/w data changed$/m);
+    await terminal.endsWith("› create /half-typ");
+    await terminal.enter("ed");
+    await terminal.shows("Created /half-typed");
+  });
+});
