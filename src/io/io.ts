@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import type { ChildEnd, ChildRequest } from "../child.ts";
+import { OperationError } from "../errors.ts";
 
 export type ColorLevel = 0 | 1 | 2 | 3;
 
@@ -34,8 +35,15 @@ export interface Io {
 /** Resolves when the stream has taken the chunk, so that a slow reader slows the writer down; rejects when it is gone. */
 export function write(output: Output, chunk: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    output.stream.write(chunk, (error) => (error ? reject(error) : resolve()));
+    output.stream.write(chunk, (error) =>
+      error ? reject(isBrokenPipe(error) ? error : writeFailed(error)) : resolve(),
+    );
   });
+}
+
+/** A full disk is not our bug, but the results are not where they should be. */
+function writeFailed(cause: Error): OperationError {
+  return new OperationError("output-failed", `cannot write the output: ${cause.message}`, { cause });
 }
 
 /** Everything the stream has until it ends. Aborting destroys the stream and rejects with the signal's reason. */

@@ -108,7 +108,8 @@ function isSlipOfZkcli(token: string): boolean {
 function unknownOption(token: string): UsageError {
   const [name = token] = token.split("=");
   const like = suggest(name, [...byLong.keys(), ...byZkcli.keys()]);
-  return new UsageError(`unknown option '${token}'`, {
+  // Only the name: a value behind a misspelt --auth= would be a secret on the screen and in the log.
+  return new UsageError(`unknown option '${name}'`, {
     reason: "unknown-option",
     hint: like ? `did you mean ${like}?` : "zksh help lists all options",
   });

@@ -14,15 +14,16 @@ import { ConnectionManager, LibraryState } from "./library.ts";
 import type { Endpoint, Link } from "./link.ts";
 import { type Instant, Liveness } from "./liveness.ts";
 import { Outbox } from "./outbox.ts";
+import { Patience } from "./patience.ts";
 import { findReadWriteServer } from "./read-only.ts";
+import { Rearming } from "./rearming.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 import { Request } from "./request.ts";
 import { ServerList } from "./servers.ts";
 import { failLater, Traffic } from "./traffic.ts";
-import { type SetWatchesPiece, WatchRegistry } from "./watches.ts";
+import { WatchRegistry } from "./watches.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
 /** The least one address gets for TCP and handshake, however many share the time. */
 const MIN_ATTEMPT_MS = 250;
 /** The longest goodbye. It has been sent by then, or there is no server to hear it and the session is left to expire. */
@@ -56,8 +57,10 @@ export class Connection extends ConnectionManager {
   readonly aborts = new Aborts();
   readonly chroot: Chroot;
   readonly watches: WatchRegistry;
+  readonly #rearming: Rearming;
   readonly #options: SessionOptions;
   readonly #servers: ServerList;
+  readonly #patience: Patience;
   readonly #connector: Connector;
   readonly #traffic: Traffic;
   readonly #heartbeat: Heartbeat;
@@ -67,14 +70,9 @@ export class Connection extends ConnectionManager {
   #lastZxid = 0n;
   /** When the bytes came that are being read. */
   #heardAt = 0;
-  /** setWatches requests that have not been answered, on this connection or the one before. */
-  #piecesUnanswered = 0;
-  #watchesSince = 0n;
   /** The goodbye left together with the handshake: the session has no other purpose than the reads between them. */
   #isOneFlight = false;
   #freshStarts = 0;
-  #startedAt = 0;
-  #connectTimer: NodeJS.Timeout | undefined;
   #hasMetServer = false;
   /** Sessions of read-only servers are known to them alone: none is carried over before a full server has given one. */
   #hasMetReadWrite = false;
@@ -93,6 +91,7 @@ export class Connection extends ConnectionManager {
     this.#options = options;
     this.chroot = new Chroot(options.chroot);
     this.watches = new WatchRegistry((path) => this.chroot.toClientPath(path));
+    this.#rearming = new Rearming(this.watches);
     for (const { scheme, credential } of options.auth ?? []) this.#secrets.add(scheme, credential);
     this.#traffic = new Traffic(() => this.onPacketQueueReadable());
     this.packetQueue = this.#traffic;
@@ -115,6 +114,10 @@ export class Connection extends ConnectionManager {
       garbage: (what) => this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
     });
     this.#servers = new ServerList(options.servers);
+    this.#patience = new Patience(options, this.#servers, (message) => {
+      const details = { code: ErrorCode.connectionLoss, sent: false };
+      this.#end("unreachable", new ConnectionError("unreachable", message, details));
+    });
     this.#connector = new Connector(this.#servers, options.tls, {
       now: () => this.liveness.now(),
       attemptMs: () => this.#attemptMs(),
@@ -156,9 +159,7 @@ export class Connection extends ConnectionManager {
   }
 
   override connect(): void {
-    const limit = this.#connectTimeoutMs;
-    this.#startedAt = this.liveness.now().mono;
-    this.#connectTimer = setTimeout(() => this.#giveUp(` within ${limit / 1000} s`), limit);
+    this.#patience.start();
     this.setState(LibraryState.CONNECTING);
     this.#connector.search();
   }
@@ -205,7 +206,7 @@ export class Connection extends ConnectionManager {
 
   /** Sets the watches of one of the server's paths again: removing one kind may have taken the others with it. */
   rearm(serverPath: string): void {
-    if (this.endpoint !== undefined) this.#outbox.rearm(this.#watchPieces(serverPath));
+    if (this.endpoint !== undefined) this.#outbox.rearm(this.#rearming.one(serverPath, this.#lastZxid));
   }
 
   override onPacketQueueReadable(): void {
@@ -220,10 +221,6 @@ export class Connection extends ConnectionManager {
 
   override onSocketClosed(error?: Error): void {
     this.#dropLink(connectFailureOf(error));
-  }
-
-  get #connectTimeoutMs(): number {
-    return this.#options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   }
 
   #hello() {
@@ -249,29 +246,15 @@ export class Connection extends ConnectionManager {
   }
 
   #attemptMs(): number {
-    const whole = this.#hasMetServer ? this.sessionTimeout : this.#connectTimeoutMs;
+    const whole = this.#hasMetServer ? this.sessionTimeout : this.#patience.limitMs;
     return Math.max(MIN_ATTEMPT_MS, whole / this.#servers.size);
   }
 
   #attemptFailed(endpoint: Endpoint, why: ConnectFailure): void {
     this.#options.trace?.(`${endpoint.address} (${endpoint.ip}): ${why.says}`);
     this.#unanswered();
-    if (!this.#hasMetServer && this.#isHopeless()) return this.#giveUp("");
+    if (!this.#hasMetServer && this.#patience.tried()) return;
     this.#connector.search();
-  }
-
-  #isHopeless(): boolean {
-    if (this.#servers.allFailed(["permanent"])) return true;
-    const patience = this.#options.refusedTimeoutMs ?? this.#connectTimeoutMs;
-    return this.liveness.now().mono - this.#startedAt >= patience && this.#servers.allFailed(["permanent", "refused"]);
-  }
-
-  #giveUp(within: string): void {
-    const message = `cannot connect to ZooKeeper${within}: ${this.#servers.summary()}`;
-    this.#end(
-      "unreachable",
-      new ConnectionError("unreachable", message, { code: ErrorCode.connectionLoss, sent: false }),
-    );
   }
 
   #attach({ link, frames, response, sentAt }: Attached): void {
@@ -283,7 +266,7 @@ export class Connection extends ConnectionManager {
     this.#options.trace?.(`attached to ${link.endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`);
     const isReturn = this.#hasMetServer;
     const gapFrom = this.#lastZxid;
-    clearTimeout(this.#connectTimer);
+    this.#patience.stop();
     this.#hasMetServer = true;
     this.#hasMetReadWrite ||= !response.readOnly;
     this.#isReadOnly = response.readOnly;
@@ -301,7 +284,7 @@ export class Connection extends ConnectionManager {
       drain: () => this.#outbox.drained(),
       closed: (error) => this.onSocketClosed(error),
     });
-    this.#outbox.attach(link, isReturn ? this.#watchPieces() : []);
+    this.#outbox.attach(link, isReturn ? this.#rearming.all(this.#lastZxid) : []);
     if (!this.isClosing) this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
     if (isReturn) this.watches.announceGap(gapFrom);
     if (response.readOnly) this.#lookForReadWrite(link);
@@ -365,29 +348,14 @@ export class Connection extends ConnectionManager {
   }
 
   #handleWatchesSet(code: number): void {
-    if (this.#piecesUnanswered === 0) return;
-    if (code !== 0) {
-      return this.#dropLink({ says: `the server did not set the watches (${errorName(code)})`, kind: "transient" });
-    }
-    this.#piecesUnanswered--;
+    if (!this.#rearming.answered({ isSet: code === 0 }) || code === 0) return;
+    this.#dropLink({ says: `the server did not set the watches (${errorName(code)})`, kind: "transient" });
   }
 
   /** Answers may have made room for requests that wait. */
   #afterReading(): void {
     if (this.#traffic.inFlight === 0) this.#traffic.window.rest();
     if (this.#traffic.wantsRefill) this.#outbox.schedule();
-  }
-
-  /**
-   * What sets watches again. The server reports what has changed since the zxid given; until every piece has been answered
-   * that is the zxid of before the gap, even if a reply has brought a newer one.
-   */
-  #watchPieces(only?: string): SetWatchesPiece[] {
-    if (this.#piecesUnanswered === 0) this.#watchesSince = this.#lastZxid;
-    const pieces = this.watches.rearm(this.#watchesSince, only);
-    // All of them go out again on a new connection; one path's come on top of what is under way.
-    this.#piecesUnanswered = pieces.length + (only === undefined ? 0 : this.#piecesUnanswered);
-    return pieces;
   }
 
   /** The connection is of no use any more: the session is suspended and another server is looked for. */
@@ -412,6 +380,7 @@ export class Connection extends ConnectionManager {
     this.sessionId.fill(0);
     this.sessionPassword.fill(0);
     this.#heartbeat.stop();
+    this.#patience.start();
   }
 
   #detach(): void {
@@ -441,7 +410,7 @@ export class Connection extends ConnectionManager {
     const { link } = this.#outbox;
     this.#detach();
     link?.end();
-    clearTimeout(this.#connectTimer);
+    this.#patience.stop();
     clearTimeout(this.#goodbyeTimer);
     this.#heartbeat.stop();
     this.#connector.stop();

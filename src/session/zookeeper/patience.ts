@@ -1,0 +1,50 @@
+import type { SessionOptions } from "../options.ts";
+import type { ServerList } from "./servers.ts";
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
+
+/** How long a session that has no server yet goes on looking for one. */
+export class Patience {
+  /** The whole time there is for connecting. */
+  readonly limitMs: number;
+  readonly #refusedLimitMs: number;
+  readonly #servers: ServerList;
+  readonly #onGivenUp: (message: string) => void;
+  #startedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SessionOptions, servers: ServerList, onGivenUp: (message: string) => void) {
+    this.limitMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
+    this.#refusedLimitMs = options.refusedTimeoutMs ?? this.limitMs;
+    this.#servers = servers;
+    this.#onGivenUp = onGivenUp;
+  }
+
+  start(): void {
+    this.stop();
+    this.#startedAt = performance.now();
+    this.#timer = setTimeout(() => this.#giveUp(` within ${this.limitMs / 1000} s`), this.limitMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** An attempt has failed: gives up, and says so, when more of them make no sense. */
+  tried(): boolean {
+    if (!this.#isHopeless()) return false;
+    this.#giveUp("");
+    return true;
+  }
+
+  #isHopeless(): boolean {
+    if (this.#servers.allFailed(["permanent"])) return true;
+    const isLong = performance.now() - this.#startedAt >= this.#refusedLimitMs;
+    return isLong && this.#servers.allFailed(["permanent", "refused"]);
+  }
+
+  #giveUp(within: string): void {
+    this.stop();
+    this.#onGivenUp(`cannot connect to ZooKeeper${within}: ${this.#servers.summary()}`);
+  }
+}
