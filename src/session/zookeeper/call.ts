@@ -11,21 +11,16 @@ import type { Failure, Request } from "./request.ts";
 /** jute.maxbuffer's default: servers drop the connection of whoever sends more. */
 const USUAL_MAX_REQUEST = 0xfffff;
 
-interface Reply {
-  readonly body: JuteReader;
-  readonly zxid: bigint;
-}
-
 export interface Call<T> {
   readonly request: Request;
   /** What the request is about, for messages. */
-  readonly path?: string;
+  readonly path: string | undefined;
   /** Reads the reply, and registers its watch, before anything that came behind it is looked at. */
-  readonly read: (reply: Reply) => T;
+  readonly read: (body: JuteReader, zxid: bigint) => T;
   /** Turns a refusal into a value where it is an answer (`exists`: no such znode). */
-  readonly refused?: (code: number) => { readonly value: T } | undefined;
+  readonly refused: ((code: number) => { readonly value: T } | undefined) | undefined;
   /** The caller had gone when the answer came. */
-  readonly late?: () => void;
+  readonly late: (() => void) | undefined;
 }
 
 /** Sends a request and settles with its answer, its failure, the caller's signal or its deadline, whichever comes first. */
@@ -36,7 +31,7 @@ export function perform<T>(connection: Connection, call: Call<T>, options: CallO
   const answer = new Promise<T>((resolve, reject) => {
     connection.queue(request, (failure: Failure | null, body?: JuteReader | null, zxid?: bigint) => {
       try {
-        if (failure === null) return resolve(call.read({ body: body as JuteReader, zxid: zxid as bigint }));
+        if (failure === null) return resolve(call.read(body as JuteReader, zxid as bigint));
         const accepted = call.refused?.(failure.code);
         if (accepted !== undefined) return resolve(accepted.value);
         reject(errorOf(connection, call, failure));

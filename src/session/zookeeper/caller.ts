@@ -25,7 +25,7 @@ export interface Operation<T> {
   readonly write: (writer: JuteWriter, serverPath: string) => void;
   readonly read: (body: JuteReader, zxid: bigint) => T;
   readonly refused?: Call<T>["refused"];
-  readonly late?: () => void;
+  readonly late?: (() => void) | undefined;
 }
 
 /** What the operations of a session have in common: path checks, the chroot, watches, and which server knows what. */
@@ -50,10 +50,10 @@ export class Caller {
     const serverPath = path === undefined ? "" : this.#connection.chroot.toServerPath(path);
     const call: Call<T> = {
       request: new Request(operation.opcode, (writer) => write(writer, serverPath), serverPath),
-      read: ({ body, zxid }) => read(body, zxid),
-      ...(path === undefined ? {} : { path }),
-      ...(operation.refused === undefined ? {} : { refused: operation.refused }),
-      ...(operation.late === undefined ? {} : { late: operation.late }),
+      read,
+      path,
+      refused: operation.refused,
+      late: operation.late,
     };
     return perform(this.#connection, call, options);
   }
@@ -82,19 +82,23 @@ export class Caller {
         writer.string(serverPath);
         writer.boolean(watch !== undefined);
       },
-      read: (body) => {
-        const value = read(body);
-        register(kind);
-        return value;
-      },
-      ...(whenMissing && {
-        refused: (code: number) => {
+      // Only what is rarely needed costs anything: most reads have no watch.
+      read:
+        watch === undefined
+          ? read
+          : (body) => {
+              const value = read(body);
+              register(kind);
+              return value;
+            },
+      refused:
+        whenMissing &&
+        ((code) => {
           const missing = whenMissing(code);
           if (missing !== undefined) register("exist");
           return missing;
-        },
-      }),
-      ...(watch && { late: () => this.dropWatch(serverPath, watch) }),
+        }),
+      late: watch && (() => this.dropWatch(serverPath, watch)),
     };
     return this.call(operation, options);
   }

@@ -320,10 +320,10 @@ export class Connection extends ConnectionManager {
     request.callback(code === 0 ? null : { code }, code === 0 ? body : null, zxid);
   }
 
-  #traceReply({ header, path, sentAt }: Request, code: number): void {
+  #traceReply({ type, path, sentAt }: Request, code: number): void {
     if (this.#options.trace === undefined || sentAt === undefined) return;
     const took = (this.liveness.now().mono - sentAt.mono).toFixed(1);
-    this.#options.trace(`${opcodeName(header.type)} ${path} -> ${code === 0 ? "ok" : errorName(code)} in ${took} ms`);
+    this.#options.trace(`${opcodeName(type)} ${path} -> ${code === 0 ? "ok" : errorName(code)} in ${took} ms`);
   }
 
   #handleAuth(code: number): void {

@@ -17,7 +17,7 @@ export type Callback = (failure: Failure | null, body: JuteReader | null, zxid: 
  * straight into the flight's buffer, when the request leaves.
  */
 export class Request {
-  readonly header: { readonly type: number };
+  readonly type: number;
   readonly payload = null;
   readonly encode: (writer: JuteWriter) => void;
   callback: Callback = () => {};
@@ -39,19 +39,24 @@ export class Request {
   readonly path: string;
 
   constructor(opcode: number, encode: (writer: JuteWriter) => void, path = "") {
-    this.header = { type: opcode };
+    this.type = opcode;
     this.encode = encode;
     this.path = path;
   }
 
+  /** The package looks for the opcode in here; another object for every request would be waste. */
+  get header(): { readonly type: number } {
+    return this;
+  }
+
   /** Sending it twice has the same effect as sending it once, so it may be repeated when its reply was lost. */
   get isIdempotent(): boolean {
-    return IDEMPOTENT.has(this.header.type);
+    return IDEMPOTENT.has(this.type);
   }
 
   /** Only the leader can have answered it. */
   get isAnsweredByLeader(): boolean {
-    return BY_LEADER.has(this.header.type);
+    return BY_LEADER.has(this.type);
   }
 }
 

@@ -67,7 +67,7 @@ export class Traffic {
   load(now: Instant, { into = this.#writer, onlyRepeatable = false } = {}): void {
     while (this.canLoad && into.length < FLIGHT_BYTES) {
       const request = this.#queue.peek() as Request;
-      const harmless = request.cancelled || request.isIdempotent || request.header.type === Opcode.closeSession;
+      const harmless = request.cancelled || request.isIdempotent || request.type === Opcode.closeSession;
       if (onlyRepeatable && !harmless) return;
       this.#queue.shift();
       if (!request.cancelled) this.#write(into, request, now);
@@ -137,7 +137,7 @@ export class Traffic {
     try {
       const frame = writer.beginFrame();
       writer.int(xid);
-      writer.int(request.header.type);
+      writer.int(request.type);
       request.encode(writer);
       writer.endFrame(frame);
     } catch (cause) {
