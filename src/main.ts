@@ -78,9 +78,7 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
 /** The parts that this version does not have. Each line goes when its part comes. */
 function refuseMissingParts({ isEmbedded }: Config): void {
   if (!isEmbedded) return;
-  throw new UsageError("--embedded is not available in this version", {
-    hint: "give one command, as in zksh get /path; zksh help lists them all",
-  });
+  throw new UsageError("--embedded is not available in this version");
 }
 
 interface Environment {
@@ -165,11 +163,13 @@ function frontEndOptions(config: Config, { io, services, signal }: Environment):
 
 const program: Program = {
   commands,
-  globalOptions: globalOptions.map((option) => ({
-    term: globalTerm(option),
-    summary: option.summary,
-    ...("env" in option && { env: option.env }),
-  })),
+  globalOptions: globalOptions
+    .filter(({ name }) => name !== "embedded")
+    .map((option) => ({
+      term: globalTerm(option),
+      summary: option.summary,
+      ...("env" in option && { env: option.env }),
+    })),
   suggest,
   async version() {
     const { readFile } = await import("node:fs/promises");

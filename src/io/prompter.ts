@@ -29,10 +29,17 @@ class Prompter {
     signal.throwIfAborted();
     const { default: inquirer } = await import("inquirer");
     const streams = { input: this.#io.stdin.stream, output: sized(this.#io.stderr.stream) };
+    // inquirer goes deaf at Ctrl-D: its input is closed, and its promise never settles. To us it is a no like Ctrl-C.
+    const leaving = new AbortController();
+    const onKey = (_: string, key?: { ctrl?: boolean; name?: string }) => {
+      if (key?.ctrl && key.name === "d") leaving.abort();
+    };
+    streams.input.on("keypress", onKey);
     // Its types know the process's own streams only, and only questions that are written out in place.
-    const ask = inquirer.createPromptModule({ ...streams, signal } as never) as unknown as (
-      questions: readonly object[],
-    ) => Promise<{ answer: unknown }>;
+    const ask = inquirer.createPromptModule({
+      ...streams,
+      signal: AbortSignal.any([signal, leaving.signal]),
+    } as never) as unknown as (questions: readonly object[]) => Promise<{ answer: unknown }>;
     try {
       return (await ask([question])).answer;
     } catch (error) {
@@ -41,6 +48,8 @@ class Prompter {
         throw new InterruptedError();
       }
       throw error;
+    } finally {
+      streams.input.off("keypress", onKey);
     }
   }
 }

@@ -5,8 +5,8 @@ import type { Session } from "../session/session.ts";
 import { suggest } from "./suggest.ts";
 
 export interface Nearby {
-  /** The nearest existing parent. */
-  readonly parent: string;
+  /** The nearest existing parent; undefined when not even the root is there, which only a chroot can bring about. */
+  readonly parent: string | undefined;
   /** A znode there whose name is almost the missing one. */
   readonly suggestion?: string;
 }
@@ -48,6 +48,7 @@ async function lookAround(session: Session, path: string, signal: AbortSignal): 
   const steps = ["/", ...ancestors(path), path];
   const stats = await Promise.all(steps.map((step) => session.exists(step, { signal })));
   const first = stats.indexOf(undefined);
+  if (first === 0) return { parent: undefined };
   const parent = steps[first - 1];
   const missing = steps[first];
   if (parent === undefined || missing === undefined) return undefined;

@@ -55,6 +55,7 @@ function toFailure(error: unknown, command: string | undefined, nearby: Nearby |
 function hintOf(own: string | undefined, nearby: Nearby | undefined): string | undefined {
   if (nearby === undefined) return own;
   const { parent, suggestion } = nearby;
+  if (parent === undefined) return "the chroot at the end of the server list does not exist; create it without it";
   if (suggestion !== undefined) return `nearest existing parent: ${parent}; did you mean ${suggestion}?`;
   return own ?? (parent === "/" ? undefined : `nearest existing parent: ${parent}`);
 }

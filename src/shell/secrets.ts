@@ -1,4 +1,5 @@
 import { lex } from "./line.ts";
+import { suggest } from "./suggest.ts";
 
 const HIDDEN = "***";
 
@@ -7,9 +8,11 @@ export function redact(text: string): string {
   let redacted = "";
   let upTo = 0;
   for (const { words } of lex(text).statements) {
-    const isAuth = words[0]?.text.toLowerCase() === "addauth";
+    const isAuth = seemsAddauth(words[0]?.text ?? "");
     for (const [index, word] of words.entries()) {
-      const isCredential = (isAuth && index >= 2) || /^--?auth$/.test(words[index - 1]?.text ?? "");
+      const before = words[index - 1]?.text ?? "";
+      const isCredential =
+        (isAuth && index >= 2) || /^--?auth$/.test(before) || (before === "digest" && /:/.test(word.text));
       // Of a digest, a name alone is no secret: its password is asked for.
       const isName = isAuth && words[1]?.text === "digest" && !word.text.includes(":");
       const safe = isCredential && !isName ? withoutPassword(word.text) : withoutDigests(word.text);
@@ -21,9 +24,17 @@ export function redact(text: string): string {
   return redacted + text.slice(upTo);
 }
 
+/** A slip in the command's name must not put what follows it into the history. */
+function seemsAddauth(command: string): boolean {
+  return command !== "addWatch" && suggest(command.toLowerCase(), ["addauth"]) !== undefined;
+}
+
 /** A line that was redacted cannot be run again. */
 export function isRedacted(line: string): boolean {
-  return /\baddauth\s.*\*\*\*|\bdigest:[^:]*:\*\*\*/is.test(line);
+  const isAuth = lex(line).statements.some(
+    ({ words, source }) => seemsAddauth(words[0]?.text ?? "") && source.includes(HIDDEN),
+  );
+  return isAuth || /\bdigest[\s:].*\*\*\*/is.test(line);
 }
 
 /** `ann:secret` → `ann:***`; what has no name in it is all secret. Options stay. */

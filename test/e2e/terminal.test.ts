@@ -132,6 +132,25 @@ describe("TAB", () => {
   });
 });
 
+describe("Ctrl-D at a question", () => {
+  test("is a no: the shell goes on with the session it had", async () => {
+    const terminal = await openShell();
+    await terminal.enter("create -e /q x");
+    await terminal.enter("deleteall /q");
+    await terminal.shows("? Delete /q?");
+    await terminal.press("C-d");
+    await terminal.endsWith("/ ›");
+    await terminal.enter("addauth digest ben");
+    await terminal.shows(/\? Password for ben/);
+    await terminal.press("C-d");
+    await terminal.endsWith("/ ›");
+    await terminal.enter("getEphemerals");
+    await terminal.shows("\n/q");
+    await terminal.press("C-d");
+    await expectSane(terminal, 0);
+  });
+});
+
 describe("history", () => {
   test("outlives the shell, private and without passwords", async () => {
     const terminal = await openShell();
