@@ -14,18 +14,21 @@ export const removeWatches = defineCommand({
   options: {
     children: flag("-c", "only the watch on its children"),
     data: flag("-d", "only the watch on its data"),
+    persistent: flag("-p", "only the persistent watch that is not recursive"),
+    recursive: flag("-r", "only the persistent recursive watch"),
     all: flag("-a", "watches of every kind (the default)"),
     local: flag("-l", "forget them even when the server cannot be told"),
   },
-  async run(context, { path }, { children, data, all, local }) {
-    if (Number(children) + Number(data) + Number(all) > 1)
-      throw new UsageError("only one of -c, -d and -a can be given");
+  async run(context, { path }, { local, ...kinds }) {
+    const [kind, ...more] = (["children", "data", "persistent", "recursive", "all"] as const).filter(
+      (one) => kinds[one],
+    );
+    if (more.length > 0) throw new UsageError("only one of -c, -d, -p, -r and -a can be given");
     const { session, signal } = context;
     const listener = shownEvents(context, "watches are set inside the shell");
     const options: RemoveWatchOptions = {
       signal,
-      ...(children && { kind: "children" }),
-      ...(data && { kind: "data" }),
+      ...(kind !== undefined && kind !== "all" && { kind }),
     };
     const removed = await session()
       .removeWatch(path, listener, options)

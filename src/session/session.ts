@@ -92,8 +92,8 @@ export interface ReadOptions extends CallOptions {
 }
 
 export interface RemoveWatchOptions extends CallOptions {
-  /** Only this kind. Left out: all. */
-  readonly kind?: Exclude<WatchKind, "persistent">;
+  /** Only this kind, where `persistent` leaves recursive watches alone. Left out: all. */
+  readonly kind?: WatchKind | "recursive";
 }
 
 export interface CreateOptions extends CallOptions {

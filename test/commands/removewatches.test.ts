@@ -4,13 +4,13 @@ import { rejection } from "../support/open-session.ts";
 import { expected, outcome, type Row } from "./run.ts";
 import { renderAll, shellContext } from "./shell-context.ts";
 
-const none = { children: false, data: false, all: false, local: false };
+const none = { children: false, data: false, persistent: false, recursive: false, all: false, local: false };
 
 const rows: Row[] = [
   {
     name: "takes one kind, or all",
     argv: ["removewatches", "/a", "-c", "-d"],
-    stderr: "error: only one of -c, -d and -a can be given\n",
+    stderr: "error: only one of -c, -d, -p, -r and -a can be given\n",
     exit: 2,
   },
 ];
@@ -33,6 +33,19 @@ describe("removewatches", () => {
     await session.create("/a/b", null);
     await session.sync("/");
     expect(heard).toEqual([]);
+  });
+
+  test("tells a persistent watch from a recursive one", async () => {
+    const { context, session, onWatch } = await shellContext();
+    await session.addWatch("/a", "recursive", onWatch);
+    await session.addWatch("/b", "persistent", onWatch);
+    const removed = (path: string, only: Partial<typeof none>) =>
+      removeWatches.run(context, { path }, { ...none, ...only }) as Promise<unknown>;
+    expect(await rejection(removed("/a", { persistent: true }))).toMatchObject({ code: -121 });
+    expect(await rejection(removed("/b", { recursive: true }))).toMatchObject({ code: -121 });
+    expect(await removed("/a", { recursive: true })).toMatchObject({ removed: ["persistent"] });
+    expect(await removed("/b", { persistent: true })).toMatchObject({ removed: ["persistent"] });
+    expect(await rejection(removed("/b", {}))).toMatchObject({ code: -121 });
   });
 
   test("fails where there is none, but for -l", async () => {

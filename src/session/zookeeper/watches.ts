@@ -80,18 +80,17 @@ export class WatchRegistry {
    * Takes `listener` off `path`, or off one kind of watch there. Tells what it was taken off, and what the server should
    * forget now that nobody listens to it any more.
    */
-  remove(path: string, listener: WatchListener, only?: WatchKind): Removed {
+  remove(path: string, listener: WatchListener, only?: WatchKind | "recursive"): Removed {
     const had = { data: false, children: false, persistent: false };
     const modes = this.#persistentModes(path);
-    const isMeant = (kind: WatchKind) => only === undefined || only === kind;
+    const isMeant = (kind: WatchKind | "recursive") => only === undefined || only === kind;
     if (isMeant("children")) had.children = this.#removeOneShot("child", path, listener);
     if (isMeant("data")) {
       const data = this.#removeOneShot("data", path, listener);
       had.data = this.#removeOneShot("exist", path, listener) || data;
     }
-    if (isMeant("persistent")) {
-      const persistent = this.#removePersistent("persistent", path, listener);
-      had.persistent = this.#removePersistent("recursive", path, listener) || persistent;
+    for (const mode of ["persistent", "recursive"] as const) {
+      if (isMeant(mode) && this.#removePersistent(mode, path, listener)) had.persistent = true;
     }
     const { data, exist, child } = this.#oneShot;
     // The server keeps data and exist watches in one place: it may forget it only when both are unused.
