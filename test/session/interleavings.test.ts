@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -153,33 +152,5 @@ describe("a credential", () => {
     await session.connected();
     await expect(session.exists("/a")).rejects.toThrow();
     expect(server.connections.at(-1)?.opcodes).toEqual([OP.exists]);
-  });
-});
-
-describe("close()", () => {
-  test("lets go of a server that has stopped reading", async () => {
-    const sockets: import("node:net").Socket[] = [];
-    const server = createServer((socket) => {
-      sockets.push(socket);
-      socket.on("error", () => {});
-      socket.once("data", () => {
-        const accepted = `00000025 00000000 00007530 0100018f3a7c0000 00000010 ${"07".repeat(16)} 00`;
-        socket.write(Buffer.from(accepted.replaceAll(" ", ""), "hex"));
-        socket.pause();
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-    const { port } = server.address() as import("node:net").AddressInfo;
-    const session = open(`127.0.0.1:${port}`);
-    await session.connected();
-    const big = Buffer.alloc(900_000);
-    const writes = Array.from({ length: 20 }, () => session.setData("/a", big, { timeoutMs: 200 }));
-    await Promise.allSettled(writes);
-    const gone = vi.fn();
-    sockets[0]?.once("close", gone);
-    await session.close();
-    sockets[0]?.resume();
-    await eventually(() => expect(gone).toHaveBeenCalled(), { timeoutMs: 5_000 });
   });
 });
