@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "session/zookeeper": ["session", "wire"],
   wire: [],
 };
-const COMMON = ["errors", "result", "duration", "child"];
+const COMMON = ["errors", "result", "results", "duration", "child"];
 /** Files at the top that are part of a layer. */
 const PART_OF: Readonly<Record<string, string>> = { "client-properties": "config", "global-options": "config" };
 

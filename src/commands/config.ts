@@ -1,4 +1,4 @@
-import type { ConfigResult } from "../result.ts";
+import type { ConfigResult } from "../results/shell.ts";
 import type { Data } from "../session/session.ts";
 import { flag } from "./arguments.ts";
 import { defineCommand } from "./command.ts";

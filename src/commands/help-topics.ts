@@ -1,5 +1,5 @@
 /** The pages of `help` that are not about one command. */
-import type { HelpRow, TopicResult } from "../result.ts";
+import type { HelpRow, TopicResult } from "../results/help.ts";
 import type { CommandEntry, CommandGroup, Program } from "./command.ts";
 
 interface Topic {

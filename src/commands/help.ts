@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import type { CommandHelpResult } from "../result.ts";
+import type { CommandHelpResult } from "../results/help.ts";
 import { type Argument, type Option, optional, word } from "./arguments.ts";
 import { type CommandEntry, defineCommand, findCommand, type Program } from "./command.ts";
 import { byGroup, topics } from "./help-topics.ts";

@@ -1,5 +1,6 @@
 import { UsageError } from "../errors.ts";
-import type { OldForm, Result } from "../result.ts";
+import type { Result } from "../result.ts";
+import type { OldForm } from "../results/znodes.ts";
 import { joinPath } from "../session/path.ts";
 import type { Stat } from "../session/session.ts";
 import { flag, optional, znodePath } from "./arguments.ts";

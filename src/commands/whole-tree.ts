@@ -3,7 +3,7 @@ import { PartialError, RefusedError } from "../errors.ts";
 import { countBelow } from "../recipes/count-below.ts";
 import type { TreeFailure } from "../recipes/tree.ts";
 import { walk } from "../recipes/walk.ts";
-import type { FailedResult, PathsResult } from "../result.ts";
+import type { FailedResult, PathsResult } from "../results/znodes.ts";
 import type { Context } from "./command.ts";
 
 const SYSTEM = "/zookeeper";

@@ -1,5 +1,5 @@
 /** Help pages for people. The overview is made to fit one screen of 24 lines by 80 columns. */
-import type { CommandHelpResult, HelpResult, HelpRow, TopicResult } from "../result.ts";
+import type { CommandHelpResult, HelpResult, HelpRow, TopicResult } from "../results/help.ts";
 import { displayWidth } from "./columns.ts";
 import type { View } from "./renderer.ts";
 

@@ -1,7 +1,8 @@
 /** One object a line. The fields are an interface: they are added to, never changed. */
 
 import { isUtf8 } from "node:buffer";
-import type { DataResult, WatchedResult } from "../result.ts";
+import type { WatchedResult } from "../results/watches.ts";
+import type { DataResult } from "../results/znodes.ts";
 import { formatPerms } from "../session/acl.ts";
 import type { Acl, Stat } from "../session/session.ts";
 import { parseConfig } from "./config.ts";

@@ -1,4 +1,4 @@
-import type { QuotaChangedResult, QuotaResult } from "../result.ts";
+import type { QuotaChangedResult, QuotaResult } from "../results/quotas.ts";
 import { formatQuota, limitsPath, type QuotaNumbers } from "../session/quota.ts";
 import type { Rendered } from "./renderer.ts";
 

@@ -1,5 +1,7 @@
 /** For people on a terminal, and for pipes: one value a line, exact bytes, UTC times. */
-import type { ChildrenResult, ConnectedResult, DataResult } from "../result.ts";
+
+import type { ConnectedResult } from "../results/shell.ts";
+import type { ChildrenResult, DataResult } from "../results/znodes.ts";
 import { formatAcl } from "../session/acl.ts";
 import type { Stat } from "../session/session.ts";
 import { hexDump, isReadable } from "./bytes.ts";

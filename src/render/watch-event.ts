@@ -1,5 +1,5 @@
 /** What a watch has seen, in words. */
-import type { WatchEventResult } from "../result.ts";
+import type { WatchEventResult } from "../results/watches.ts";
 import { escapeName } from "./escape.ts";
 import type { View } from "./renderer.ts";
 import { isoTime } from "./stat.ts";

@@ -1,5 +1,5 @@
 /** What is told of watches: one line each, so that a reader can go on line by line. */
-import type { RanResult, WatchedResult, WatchesRemovedResult } from "../result.ts";
+import type { RanResult, WatchedResult, WatchesRemovedResult } from "../results/watches.ts";
 import { isReadable } from "./bytes.ts";
 import { escapeName } from "./escape.ts";
 import type { Rendered, View } from "./renderer.ts";

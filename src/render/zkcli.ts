@@ -1,6 +1,6 @@
 /** stdout as Apache zkCli 3.8 writes it, byte for byte, and its error texts; only a terminal is spared control characters. */
 import { isUtf8 } from "node:buffer";
-import type { DataResult, OldForm } from "../result.ts";
+import type { DataResult, OldForm } from "../results/znodes.ts";
 import type { Stat } from "../session/session.ts";
 import { zkcliAcl } from "./acl.ts";
 import { framedHexDump } from "./bytes.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { jsonRenderer } from "../../src/render/json.ts";
-import type { DataResult } from "../../src/result.ts";
+import type { DataResult } from "../../src/results/znodes.ts";
 
 const stat = {
   czxid: 0x1_0000_0001n,

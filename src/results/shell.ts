@@ -1,0 +1,43 @@
+/** What is said of the shell, its session and the ensemble behind it. */
+
+import type { Stat } from "../session/session.ts";
+
+/** Where relative paths start now. */
+interface WorkingZnodeResult {
+  readonly kind: "working-znode";
+  readonly path: string;
+  /** It was not asked for: it has just been changed. */
+  readonly hasMoved: boolean;
+}
+
+/** A session that was asked for by name. */
+export interface ConnectedResult {
+  readonly kind: "connected";
+  readonly server: string;
+  readonly sessionId: bigint;
+  readonly isReadOnly: boolean;
+}
+
+interface DisconnectedResult {
+  readonly kind: "disconnected";
+}
+
+/** Earlier lines with their numbers, oldest first. */
+interface HistoryResult {
+  readonly kind: "history";
+  readonly entries: readonly { readonly number: number; readonly line: string }[];
+}
+
+/** An ensemble's configuration: the text of /zookeeper/config. */
+export interface ConfigResult {
+  readonly kind: "config";
+  readonly text: string;
+  readonly stat: Stat;
+  readonly withStat: boolean;
+  /** Only its version and where clients connect to. */
+  readonly isBrief: boolean;
+  /** It has just been put into effect. */
+  readonly isNew: boolean;
+}
+
+export type ShellResult = WorkingZnodeResult | ConnectedResult | DisconnectedResult | HistoryResult | ConfigResult;

@@ -1,0 +1,69 @@
+/** What is said of watches, and what they see. */
+
+import type { ChildEnd } from "../child.ts";
+import type { Stat, WatchEventType, WatchKind } from "../session/session.ts";
+
+interface WatchAddedResult {
+  readonly kind: "watch-added";
+  readonly path: string;
+  readonly isRecursive: boolean;
+}
+
+export interface WatchesRemovedResult {
+  readonly kind: "watches-removed";
+  readonly path: string;
+  readonly removed: readonly WatchKind[];
+}
+
+/** What a watch has seen. */
+export interface WatchEventResult {
+  readonly kind: "watch-event";
+  readonly type: WatchEventType;
+  readonly path: string;
+  /** When it was heard of, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+interface WatchPrintingResult {
+  readonly kind: "watch-printing";
+  readonly isOn: boolean;
+  /** It was not asked for: it has just been changed. */
+  readonly hasChanged: boolean;
+}
+
+interface WatchedZnode {
+  readonly kind: "watched";
+  readonly path: string;
+}
+
+/** What `watch` tells of a znode, first what is there and then each change; and, on stderr, of the watch itself. */
+export type WatchedResult =
+  | (WatchedZnode & {
+      readonly event: "current" | "created" | "changed";
+      readonly data: Buffer | null;
+      readonly stat: Stat;
+    })
+  | (WatchedZnode & { readonly event: "absent" | "deleted" })
+  | (WatchedZnode & {
+      readonly event: "children";
+      readonly added: readonly string[];
+      readonly removed: readonly string[];
+    })
+  | (WatchedZnode & { readonly event: "session-lost" | "session-replaced" })
+  | (WatchedZnode & { readonly event: "unreadable"; readonly error: Error });
+
+/** A program was run for a change of `path`. */
+export interface RanResult {
+  readonly kind: "ran";
+  readonly path: string;
+  readonly argv: readonly string[];
+  readonly end: ChildEnd;
+}
+
+export type WatchResult =
+  | WatchAddedResult
+  | WatchesRemovedResult
+  | WatchEventResult
+  | WatchPrintingResult
+  | WatchedResult
+  | RanResult;
