@@ -17,6 +17,7 @@ export const ExitCode = {
   partial: 8,
   refused: 9,
   bug: 70,
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -6,7 +6,7 @@ import { type Config, outputFormat, readConfig, type Surroundings, sessionOption
 import { ExitCode, InterruptedError, NoNodeError, UsageError } from "./errors.ts";
 import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts";
 import { type Io, isBrokenPipe, write } from "./io/io.ts";
-import { processIo } from "./io/process-io.ts";
+import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { prompterFor } from "./io/prompter.ts";
 import type { OutputFormat } from "./render/renderer.ts";
 import { formatAddress, parseConnectString } from "./session/connect-string.ts";
@@ -25,13 +25,22 @@ export interface Services {
   openSession(options: SessionOptions): Promise<Session>;
   /** What a server says of itself: its release and its role. Undefined where it does not say. */
   about?(server: string, options: SessionOptions): Promise<string | undefined>;
-  /** Tells of SIGINT and SIGTERM; returns the function that stops telling. */
-  onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void;
+  /** Tells of the signals that end the program; returns the function that stops telling. */
+  onSignal(listener: (signal: EndingSignal) => void): () => void;
 }
+
+const SIGNAL_CODES = {
+  SIGINT: ExitCode.interrupted,
+  SIGTERM: ExitCode.terminated,
+  SIGHUP: ExitCode.hungUp,
+} as const;
+
+export type EndingSignal = keyof typeof SIGNAL_CODES;
 
 /** Runs the program on the real process. `argv` as in `process.argv`; resolves to the exit code when all is closed. */
 export function start(argv: readonly string[]): Promise<number> {
   const [, script = "", ...words] = argv;
+  process.once("exit", forgetGoneTerminal);
   return main({ programName: basename(script), argv: words }, processIo(), processServices);
 }
 
@@ -44,10 +53,9 @@ export interface CommandLine {
 export async function main({ programName, argv }: CommandLine, io: Io, services: Services): Promise<number> {
   const surroundings = { env: io.env, programName };
   const interrupt = new AbortController();
-  const exitCodes = { SIGINT: ExitCode.interrupted, SIGTERM: ExitCode.terminated };
-  let interruptedCode: number | undefined;
+  let signalCode: number | undefined;
   const stopListening = services.onSignal((signal) => {
-    interruptedCode = exitCodes[signal];
+    signalCode ??= SIGNAL_CODES[signal];
     interrupt.abort(new InterruptedError());
   });
   // Known as soon as the line is split; an error before that is shown in the format that can be guessed.
@@ -61,15 +69,14 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
     const config = readConfig(flags, surroundings);
     refuseMissingParts(config);
     const reportLine = (failed: unknown, where: { readonly command?: string }) =>
-      reportError(failed, { io, flags, surroundings, open, ...where });
+      reportError(failed, { io, flags, surroundings, open, signalCode, ...where });
     const environment = { io, services, signal: interrupt.signal, report: reportLine };
     open = frontEndOptions(config, environment).openSession;
     const code = await run(line.words, config, environment);
-    return interruptedCode ?? code;
+    return signalCode ?? code;
   } catch (error) {
     if (isBrokenPipe(error)) return ExitCode.ok;
-    const code = await reportError(error, { io, flags, surroundings, command, open });
-    return interruptedCode ?? code;
+    return reportError(error, { io, flags, surroundings, command, open, signalCode });
   } finally {
     stopListening();
   }
@@ -190,10 +197,12 @@ interface ReportContext {
   /** The line of the script that failed. */
   readonly file?: string;
   readonly line?: number;
+  /** What the program ends with, whatever has failed: it was told to end. */
+  readonly signalCode: number | undefined;
 }
 
 async function reportError(error: unknown, context: ReportContext): Promise<number> {
-  const { io, flags, surroundings, command, session, open, file, line } = context;
+  const { io, flags, surroundings, command, session, open, file, line, signalCode } = context;
   const { report } = await import("./shell/report.ts");
   const format = formatOr("text", () => outputFormat(flags, surroundings));
   const color = flags.color?.at(-1) === "never" ? "never" : flags.color?.at(-1) === "always" ? "always" : "auto";
@@ -201,7 +210,7 @@ async function reportError(error: unknown, context: ReportContext): Promise<numb
   const isDebug = flags.debug !== undefined || Boolean(surroundings.env.ZKSH_DEBUG);
   const where = file === undefined || line === undefined ? undefined : { file, line };
   const nearby = format === "text" ? await lookNearby(error, { current: session, open }) : undefined;
-  return report(error, { io, renderer, command, isDebug, nearby, ...(where && { where }) });
+  return report(error, { io, renderer, command, isDebug, nearby, exitCode: signalCode, ...(where && { where }) });
 }
 
 /** Loads what looks around only where something is missing. */
@@ -229,10 +238,11 @@ const processServices: Services = {
     return describeServer(address, tls);
   },
   onSignal(listener) {
-    const signals = ["SIGINT", "SIGTERM"] as const;
+    const signals = Object.keys(SIGNAL_CODES) as EndingSignal[];
     const listeners = signals.map((signal) => ({ signal, tell: () => listener(signal) }));
-    // Once: a second Ctrl-C ends a program that takes too long to end.
-    for (const { signal, tell } of listeners) process.once(signal, tell);
+    // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is closed, both its shell and
+    // the kernel send SIGHUP, and the second must not keep us from saying goodbye to the server.
+    for (const { signal, tell } of listeners) process[signal === "SIGHUP" ? "on" : "once"](signal, tell);
     return () => {
       for (const { signal, tell } of listeners) process.off(signal, tell);
     };

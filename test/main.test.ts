@@ -161,6 +161,23 @@ const rows: Row[] = [
   { name: "zkCli's options", argv: ["-server", "h:1", "-timeout", "5000", "-r", "get", "/a"], given, stdout: "x" },
   { name: "SIGINT", argv: ["get", "/a"], given, signal: "SIGINT", stderr: "error: interrupted\n", exit: 130 },
   { name: "SIGTERM", argv: ["ls", "-R", "/"], given, signal: "SIGTERM", stderr: "error: interrupted\n", exit: 143 },
+  { name: "SIGHUP", argv: ["get", "/a"], given, signal: "SIGHUP", stderr: "error: interrupted\n", exit: 129 },
+  {
+    name: "SIGTERM with --json",
+    argv: ["--json", "get", "/a"],
+    given,
+    signal: "SIGTERM",
+    stderr: '{"error":{"reason":"interrupted","message":"interrupted","exitCode":143}}\n',
+    exit: 143,
+  },
+  {
+    name: "SIGTERM while a script waits, with --json",
+    argv: ["--json"],
+    stdin: new PassThrough(),
+    signal: "SIGTERM",
+    stderr: expect.stringContaining('"exitCode":143'),
+    exit: 143,
+  },
   {
     name: "SIGINT while stdin is read",
     argv: ["set", "/a", "-"],

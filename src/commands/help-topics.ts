@@ -39,6 +39,7 @@ const EXIT_CODES: readonly HelpRow[] = [
   { term: "8", summary: "partly failed (recursive commands, --keep-going)" },
   { term: "9", summary: "refused: confirmation needed without a terminal, read-only, protected path" },
   { term: "70", summary: "a bug in zksh; --debug shows where" },
+  { term: "129", summary: "hung up: the terminal was closed" },
   { term: "130", summary: "interrupted (Ctrl-C)" },
   { term: "143", summary: "terminated" },
 ];

@@ -1,3 +1,5 @@
+import { closeSync, fstatSync } from "node:fs";
+import { isatty } from "node:tty";
 import { type ColorLevel, detectColorLevel, type Input, type Io, type Output } from "./io.ts";
 
 /** The real Io: the only reader of process.std* and process.env. Streams are opened at first use, because opening costs time. */
@@ -27,6 +29,20 @@ export function processIo(): Io {
   };
 }
 
+/**
+ * Node restores the terminal when the process ends, and takes a terminal that is gone for a bug of its own: it aborts with a
+ * core dump. What is closed it leaves alone. To be called last of all.
+ */
+export function forgetGoneTerminal(): void {
+  for (const fd of [0, 1, 2]) {
+    try {
+      if (fstatSync(fd).isCharacterDevice() && !isatty(fd)) closeSync(fd);
+    } catch {
+      // It is closed already.
+    }
+  }
+}
+
 function lazy<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
@@ -36,6 +52,8 @@ function lazy<T>(make: () => T): () => T {
 }
 
 function input(stream: NodeJS.ReadStream): Input {
+  // Whoever reads is told; a terminal that vanishes while nobody does must not end the process.
+  stream.on("error", () => {});
   return { stream, isTTY: stream.isTTY === true };
 }
 

@@ -79,6 +79,8 @@ export class LineEditor {
     });
     readline.on("SIGINT", () => this.#listener.onInterrupt());
     readline.on("close", () => isCurrent() && this.#listener.onEnd());
+    // The terminal is gone.
+    readline.on("error", () => isCurrent() && this.#listener.onEnd());
     if (this.#isDumb) return;
     const obey = readline._ttyWrite.bind(readline);
     readline._ttyWrite = (text, key) => this.#press(text, key, obey);

@@ -11,6 +11,8 @@ export interface ReportOptions {
   readonly command: string | undefined;
   /** Show where in the program it happened. */
   readonly isDebug: boolean;
+  /** Given where the number does not follow from the error: a signal ends the program. */
+  readonly exitCode?: number | undefined;
   /** What there is in place of a znode that is missing. */
   readonly nearby?: Nearby | undefined;
   /** The line of a script that failed. */
@@ -19,9 +21,10 @@ export interface ReportOptions {
 
 /** Writes an error, mostly to stderr, and returns the exit code that goes with it. */
 export async function report(error: unknown, options: ReportOptions): Promise<number> {
-  const { io, renderer, command, isDebug, where, nearby } = options;
+  const { io, renderer, command, isDebug, where, nearby, exitCode } = options;
   const failure = {
     ...toFailure(error, command, nearby),
+    ...(exitCode !== undefined && { exitCode }),
     ...(where && { where }),
     ...(command !== undefined && { command }),
   };

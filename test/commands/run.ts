@@ -1,4 +1,4 @@
-import { main } from "../../src/main.ts";
+import { type EndingSignal, main } from "../../src/main.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
 import { type MemoryIoOptions, memoryIo } from "./memory-io.ts";
 import { StubSession } from "./stub-session.ts";
@@ -11,7 +11,7 @@ export interface RunOptions extends MemoryIoOptions {
   readonly session?: StubSession;
   readonly programName?: string;
   /** Arrives as soon as the program listens. */
-  readonly signal?: "SIGINT" | "SIGTERM";
+  readonly signal?: EndingSignal;
 }
 
 export interface Ran {

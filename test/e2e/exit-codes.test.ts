@@ -113,15 +113,18 @@ describe("the exit code", () => {
   test.each([
     { signal: "SIGINT", code: 130 },
     { signal: "SIGTERM", code: 143 },
+    { signal: "SIGHUP", code: 129 },
   ] as const)("$code: $signal", async ({ signal, code }) => {
-    const zksh = startZksh(["-s", server, "watch", "/a"]);
+    const zksh = startZksh(["-s", server, "--json", "watch", "/a"]);
     await eventually(() => zksh.stdout !== "");
     zksh.kill(signal);
-    expect(await zksh.result).toMatchObject({ code, signal: null });
+    const { stderr, ...ended } = await zksh.result;
+    expect(ended).toMatchObject({ code, signal: null });
+    expect(JSON.parse(stderr)).toMatchObject({ error: { reason: "interrupted", exitCode: code } });
   });
 
   test("has a row here for every code there is", () => {
-    const covered = new Set([...rows.map(({ code }) => code), 6, 130, 143]);
+    const covered = new Set([...rows.map(({ code }) => code), 6, 129, 130, 143]);
     expect(Object.values(ExitCode).filter((code) => !covered.has(code))).toEqual([]);
   });
 });

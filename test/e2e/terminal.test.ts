@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import { openFor } from "../support/open-session.ts";
@@ -294,6 +295,23 @@ describe("the terminal", () => {
     const other = await openShell();
     process.kill(other.pid, "SIGINT");
     await expectSane(other, 130);
+    const third = await openShell();
+    process.kill(third.pid, "SIGHUP");
+    await expectSane(third, 129);
+  });
+
+  test("may be closed: the session ends with it", async () => {
+    const terminal = await openShell();
+    await terminal.enter("create -e /mine");
+    await terminal.shows("Created /mine");
+    const { pid } = terminal;
+    const session = openFor(terminal.chroot);
+    const gone = new Promise((resolve) => void session.exists("/mine", { watch: resolve }));
+    await terminal.close();
+    // Long before the session's timeout of 30 s.
+    await gone;
+    expect(await session.exists("/mine")).toBeUndefined();
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
   });
 
   test("may know ASCII only, and no colours", async () => {

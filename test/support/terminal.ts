@@ -121,6 +121,11 @@ export class Terminal {
     await this.#terminals.tmux("resize-window", "-t", this.#name, "-x", String(columns), "-y", String(rows));
   }
 
+  /** Takes the terminal away under the program. */
+  async close(): Promise<void> {
+    await this.#terminals.tmux("kill-session", "-t", this.#name);
+  }
+
   /** What was ever shown, long lines joined, without the empty ones at the end. */
   async screen(): Promise<string> {
     const text = await this.#terminals.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", this.#name);
