@@ -1,4 +1,4 @@
-/** A program that is run for the user: what commands ask for, and what they hear of it. */
+/** Programs that are run for the user: what commands ask for, and what they hear of them. */
 
 export interface ChildRequest {
   /** The program and its arguments, as they are: no shell looks at them. */
@@ -13,3 +13,40 @@ export interface ChildRequest {
 
 /** How it ended: with a code, or by a signal. */
 export type ChildEnd = { readonly code: number } | { readonly killedBy: string };
+
+/** A program that may only run while something is held: it has our stdin, stdout and stderr, and never outlives its permission. */
+export interface GuardRequest {
+  readonly argv: readonly [string, ...string[]];
+  /** Added to the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /**
+   * `own`: a process group of its own, as cron and CI want it. `share`: ours, so that the terminal's keys reach it.
+   * `auto`: share where there is a controlling terminal.
+   */
+  readonly group: "auto" | "own" | "share";
+  /**
+   * Told of every signal that zksh gets while the program runs, after it has been passed on where that is right. Nobody
+   * else hears of it meanwhile.
+   */
+  readonly onSignal: (signal: NodeJS.Signals) => void;
+}
+
+/** "All of it" below: the program and every process it has started that is still in its group. */
+export interface GuardedChild {
+  readonly pid: number;
+  readonly hasOwnGroup: boolean;
+  /** Settles when the program itself has ended; those it has started may still run. Never rejects. */
+  readonly ended: Promise<ChildEnd>;
+  /** Sends a signal to all of it. */
+  signal(name: NodeJS.Signals): void;
+  /** Resolves when nothing of it runs any more. */
+  gone(): Promise<void>;
+  /**
+   * How long it may go on if nothing is heard from us any more, because we are frozen or dead: it is then asked to end
+   * (SIGTERM) after `stopInMs` and killed after `killInMs`, by a process that outlives us. Called again and again; the
+   * last word counts. Infinity: for ever.
+   */
+  permit(limits: { readonly stopInMs: number; readonly killInMs: number }): void;
+  /** Gives signals and terminal back as they were; to be called when nothing of it runs any more. */
+  dispose(): Promise<void>;
+}

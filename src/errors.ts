@@ -22,6 +22,29 @@ export const ExitCode = {
   terminated: 143,
 } as const;
 
+/** The second table: what commands that run a program under a lock end with, when it is not the program's own code. */
+export const LockExitCode = {
+  busy: 75,
+  lost: 120,
+  revoked: 121,
+  /** ZooKeeper cannot be reached, or does not permit it. */
+  unavailable: 123,
+  timeout: 124,
+  usage: 125,
+  notExecutable: 126,
+  notFound: 127,
+} as const;
+
+const LOCK_EXIT_CODES = {
+  busy: LockExitCode.busy,
+  "lock-timeout": LockExitCode.timeout,
+  "lock-lost": LockExitCode.lost,
+  revoked: LockExitCode.revoked,
+  "sequence-exhausted": LockExitCode.usage,
+  "limit-mismatch": LockExitCode.usage,
+  "nested-lock": LockExitCode.usage,
+} as const;
+
 export interface ErrorDetails {
   /** ZooKeeper's error number, when a server (or the client library) gave one. */
   readonly code?: number;
@@ -111,6 +134,19 @@ export class PartialError extends ZkshError {
 /** zksh itself said no: `read-only`, `needs-confirmation`, `protected-path`. */
 export class RefusedError extends ZkshError {
   readonly exitCode = ExitCode.refused;
+}
+
+/**
+ * A lock was not got, or not kept: `busy` (asked not to wait), `lock-timeout`, `lock-lost`, `revoked`, `sequence-exhausted`,
+ * `limit-mismatch`, `nested-lock`. Its exit codes leave a program under the lock room for its own.
+ */
+export class LockError extends ZkshError {
+  readonly exitCode: number;
+
+  constructor(reason: keyof typeof LOCK_EXIT_CODES, message: string, details: ErrorDetails = {}) {
+    super(reason, message, details);
+    this.exitCode = LOCK_EXIT_CODES[reason];
+  }
 }
 
 /** The caller's AbortSignal fired. When the request had been sent, `outcome` settles with what became of it. */

@@ -1,0 +1,122 @@
+/**
+ * Who queues below a lock's path, read from the names alone. Every library puts its own word in front of the ten digits,
+ * and looks for nothing else; we read them all, because a lock that overlooks somebody is none.
+ */
+
+/** What it wants: all for itself, a share, a permit, or to lead. */
+export type Claim = "lock" | "read" | "write" | "lease" | "latch";
+
+/** Who makes names like this. Curator, go-zookeeper and zksh respect each other's; the data tells them apart. */
+export type Family = "curator" | "kazoo" | "writelock" | "textbook";
+
+export interface Contender {
+  readonly name: string;
+  readonly claim: Claim;
+  readonly family: Family;
+  /** The server's number: 32 bits with a sign. */
+  readonly sequence: number;
+  /** What a client finds its own ticket by; undefined where the library has none. */
+  readonly uuid?: string;
+}
+
+/** In front of the ten digits, the more exact first. */
+const LABELS: readonly { readonly label: RegExp; readonly claim: Claim; readonly family: Family }[] = [
+  { label: /__WRIT__$/, claim: "write", family: "curator" },
+  { label: /__READ__$/, claim: "read", family: "curator" },
+  { label: /__rlock__$/, claim: "read", family: "kazoo" },
+  { label: /__lock__$/, claim: "lock", family: "kazoo" },
+  { label: /^x--?\d+-$/, claim: "lock", family: "writelock" },
+  { label: /^lock-(0x)?[0-9a-f]+-$/i, claim: "lock", family: "textbook" },
+  { label: /lease-$/, claim: "lease", family: "curator" },
+  { label: /latch-$/, claim: "latch", family: "curator" },
+  { label: /^_c_.*lock-$/, claim: "lock", family: "curator" },
+  { label: /lock-$/, claim: "lock", family: "textbook" },
+  { label: /^(.*-)?write-$/, claim: "write", family: "textbook" },
+  { label: /^(.*-)?read-$/, claim: "read", family: "textbook" },
+];
+
+const PROTECTED = /^_c_([0-9a-f-]{32,36})-/;
+const KAZOO_ID = /^([0-9a-f]{32})__/;
+
+/** As the server writes them: ten characters at least, a sign among them. */
+const NUMBERS = [/\d{10}$/, /-\d{9,10}$/];
+
+/** Undefined for a child that is nobody's ticket. */
+export function parseContender(name: string): Contender | undefined {
+  for (const number of NUMBERS) {
+    const start = name.search(number);
+    if (start < 0) continue;
+    const before = name.slice(0, start);
+    const found = LABELS.find(({ label }) => label.test(before));
+    if (!found) continue;
+    const { claim, family } = found;
+    const uuid = PROTECTED.exec(name)?.[1] ?? KAZOO_ID.exec(name)?.[1];
+    return { name, claim, family, sequence: Number(name.slice(start)), ...(uuid !== undefined && { uuid }) };
+  }
+  return undefined;
+}
+
+/** All of them, first come first. */
+export function parseContenders(names: Iterable<string>): Contender[] {
+  const contenders: Contender[] = [];
+  for (const name of names) {
+    const contender = parseContender(name);
+    if (contender) contenders.push(contender);
+  }
+  return contenders.sort(bySequence);
+}
+
+/** The counter of servers before 3.6 wraps around, so that what is less is a matter of distance. */
+export function bySequence(a: Contender, b: Contender): number {
+  return compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1);
+}
+
+export function compareSequences(a: number, b: number): number {
+  return (a - b) | 0;
+}
+
+/** Whether `other`, having come earlier, keeps one who wants `claim` waiting. */
+export function blocks(claim: Claim, other: Contender): boolean {
+  switch (claim) {
+    case "lock":
+      return other.claim === "lock";
+    case "write":
+      return other.claim === "write" || other.claim === "read" || isKazooLock(other);
+    case "read":
+      return other.claim === "write" || isKazooLock(other);
+    case "lease":
+    case "latch":
+      return other.claim === claim;
+  }
+}
+
+/** kazoo's WriteLock and its Lock have the same name. */
+function isKazooLock({ claim, family }: Contender): boolean {
+  return claim === "lock" && family === "kazoo";
+}
+
+/**
+ * The sorts of tickets on one path of which one overlooks the other, as text for people; none when all respect each other.
+ * Two programs that use them there can both hold the lock at once.
+ */
+export function strangers(contenders: Iterable<Contender>): readonly string[] {
+  const sorts = new Set<string>();
+  const compat = new Map<string, Set<string>>();
+  for (const contender of contenders) {
+    const sort = sortOf(contender);
+    // Two tickets of one client: it queues in both families, and is no stranger to either.
+    if (contender.uuid !== undefined) {
+      const own = compat.get(contender.uuid) ?? new Set();
+      compat.set(contender.uuid, own.add(sort));
+    } else sorts.add(sort);
+  }
+  for (const own of compat.values()) if (own.size === 1) for (const sort of own) sorts.add(sort);
+  return sorts.size > 1 ? [...sorts].sort() : [];
+}
+
+function sortOf({ claim, family }: Contender): string {
+  if (claim === "lease") return "semaphore leases";
+  if (claim === "latch") return "leader latches";
+  const side = claim === "lock" || family === "kazoo" ? "locks" : "read/write locks";
+  return `${family === "writelock" ? "WriteLock" : family === "curator" ? "Curator" : family} ${side}`;
+}
