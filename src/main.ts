@@ -1,4 +1,5 @@
 /** The composition root: the command line and the world outside become settings, a front end, and an exit code. */
+import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Program } from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
@@ -178,10 +179,9 @@ const program: Program = {
       ...("env" in option && { env: option.env }),
     })),
   suggest,
-  async version() {
-    const { readFile } = await import("node:fs/promises");
+  version() {
     // One level up from src/ as from dist/.
-    return JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8")).version;
+    return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
   },
 };
 

@@ -44,6 +44,10 @@ export interface Context {
   readonly onWatch?: WatchListener;
   readonly program: Program;
   readonly shell: Shell;
+  /** How this program names itself to others: `ann@web3`, the whole host name, its process, and `zksh/<version>`. */
+  readonly self: { readonly who: string; readonly host: string; readonly pid: number; readonly tool: string };
+  /** A variable of the environment. */
+  env(name: string): string | undefined;
   /** What was typed when the command's {@link Command.secret} was asked for. */
   readonly secret?: string;
   /** Runs a program to its end, with our stdout and stderr. */
@@ -79,7 +83,7 @@ export interface Program {
   readonly globalOptions: readonly { readonly term: string; readonly summary: string; readonly env?: string }[];
   /** The candidate that was probably meant. */
   suggest(word: string, candidates: Iterable<string>): string | undefined;
-  version(): Promise<string>;
+  version(): string;
 }
 
 export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
@@ -113,7 +117,7 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
 // biome-ignore lint/suspicious/noExplicitAny: the one place where the types of different commands meet
 export type AnyCommand = Command<any, any>;
 
-export type CommandGroup = "znodes" | "access" | "watches" | "quotas" | "server" | "shell";
+export type CommandGroup = "znodes" | "locks" | "access" | "watches" | "quotas" | "server" | "shell";
 
 /** A line of the registry: what `help` and the parser need to know without loading the command. */
 export interface CommandEntry {

@@ -10,6 +10,7 @@ interface Topic {
 
 const GROUPS: Readonly<Record<CommandGroup, string>> = {
   znodes: "Znodes",
+  locks: "Locks",
   access: "Access",
   watches: "Watches",
   quotas: "Quotas",

@@ -6,6 +6,6 @@ export const version = defineCommand({
   args: {},
   options: {},
   async run({ program }) {
-    return { kind: "version", version: await program.version() };
+    return { kind: "version", version: program.version() };
   },
 });

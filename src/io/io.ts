@@ -22,7 +22,15 @@ export interface Output {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Who runs this program, as others are told: `ann@web3`, the whole host name, the process. */
+export interface Self {
+  readonly who: string;
+  readonly host: string;
+  readonly pid: number;
+}
+
 export interface Io {
+  readonly self: Self;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;

@@ -1,14 +1,19 @@
 import { closeSync, fstatSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
 import { isatty } from "node:tty";
-import { type ColorLevel, detectColorLevel, type Input, type Io, type Output } from "./io.ts";
+import { type ColorLevel, detectColorLevel, type Input, type Io, type Output, type Self } from "./io.ts";
 
 /** The real Io: the only reader of process.std* and process.env. Streams are opened at first use, because opening costs time. */
 export function processIo(): Io {
   const stdin = lazy(() => input(process.stdin));
   const stdout = lazy(() => output(process.stdout));
   const stderr = lazy(() => output(process.stderr));
+  const self = lazy(findSelf);
   return {
     env: process.env,
+    get self() {
+      return self();
+    },
     get stdin() {
       return stdin();
     },
@@ -40,6 +45,20 @@ export function forgetGoneTerminal(): void {
     } catch {
       // It is closed already.
     }
+  }
+}
+
+function findSelf(): Self {
+  const host = hostname();
+  return { who: `${userName()}@${host.replace(/\..*/, "")}`, host, pid: process.pid };
+}
+
+/** In a container the user may be a number that no name belongs to. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return process.env.USER || `uid${process.getuid?.() ?? ""}`;
   }
 }
 

@@ -58,6 +58,7 @@ export class FrontEnd {
 
   context({ state, command, session, isOneShot = false, signal = this.signal, onWatch, onProgress }: Line): Context {
     const isForPeople = this.#isForPeople;
+    const { io, program } = this;
     return {
       session() {
         if (!session) throw new Error(`${command} is registered as offline but asks for a session`);
@@ -69,9 +70,13 @@ export class FrontEnd {
       get isForPeople() {
         return isForPeople();
       },
-      program: this.program,
+      program,
       shell: state,
-      runChild: (request) => this.io.runChild(request),
+      get self() {
+        return { ...io.self, tool: `zksh/${program.version()}` };
+      },
+      env: (name) => io.env[name],
+      runChild: (request) => io.runChild(request),
       ...(onWatch !== undefined && { onWatch }),
       ...(onProgress && { onProgress: (done, what) => isForPeople() && onProgress(done, what) }),
     };

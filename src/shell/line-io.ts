@@ -15,6 +15,9 @@ export class LineIo {
     };
     this.io = {
       env: io.env,
+      get self() {
+        return io.self;
+      },
       get stdin() {
         return io.stdin;
       },

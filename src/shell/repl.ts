@@ -133,7 +133,7 @@ class Repl {
     };
     signal.addEventListener("abort", end, { once: true });
     this.#editor.open();
-    if (!isQuiet) this.#say(`zksh ${await program.version()}: help lists the commands, TAB completes, Ctrl-D leaves`);
+    if (!isQuiet) this.#say(`zksh ${program.version()}: help lists the commands, TAB completes, Ctrl-D leaves`);
     if (history.failure !== undefined) this.#say(`the history is not kept: ${history.failure}`);
     this.#keeper.start();
     try {

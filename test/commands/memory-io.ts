@@ -48,6 +48,7 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     stdout: output("stdout", stdoutError),
     stderr: output("stderr"),
     env,
+    self: { who: "ann@web3", host: "web3.example", pid: 4711 },
     async readFile(path) {
       const contents = files[path];
       if (contents === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);

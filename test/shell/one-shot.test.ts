@@ -33,7 +33,7 @@ function prepare(entry: Partial<CommandEntry> = {}) {
         program: {
           globalOptions: [],
           suggest: () => undefined,
-          version: async () => "1",
+          version: () => "1",
           commands: [
             {
               name: "probe",

@@ -39,7 +39,7 @@ class Desk {
       stderr: screen,
     };
     const renderer = () => openRenderer(screen, { format: "text", color: "never", isQuiet: false });
-    const program = { commands, globalOptions: [], suggest: () => undefined, version: async () => "0" };
+    const program = { commands, globalOptions: [], suggest: () => undefined, version: () => "0" };
     const frontEnd = new FrontEnd({
       io,
       program,
