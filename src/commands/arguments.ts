@@ -124,20 +124,3 @@ export const ttl: ValueParser<number> = (text) => {
   if (ms > 0 && ms <= MAX_TTL_MS) return ms;
   throw new UsageError(`ttl must be positive and cannot be larger than: ${MAX_TTL_MS}`);
 };
-
-/** Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all else is UTF-8 text. */
-export const data: ValueParser<Buffer> = (text, { isVerbatim = false }) => {
-  if (isVerbatim) return Buffer.from(text);
-  if (text === "-") return new Outside((reader) => reader.stdin());
-  if (text.startsWith("@@")) return Buffer.from(text.slice(1));
-  if (text.startsWith("@")) return new Outside((reader) => reader.file(text.slice(1)));
-  return Buffer.from(text);
-};
-
-/** The bytes that standard base64 text stands for; blanks and line ends do not count. */
-export function decodeBase64(text: Buffer): Buffer {
-  const compact = text.toString("latin1").replace(/\s+/g, "");
-  const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(compact);
-  if (!isBase64) throw new UsageError("the data is not base64");
-  return Buffer.from(compact, "base64");
-}

@@ -1,14 +1,13 @@
-import { ConflictError, NoNodeError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
+import { createWithParents } from "../recipes/create-with-parents.ts";
 import { hashDigests } from "../session/acl.ts";
-import { ancestors, validatePath } from "../session/path.ts";
-import type { CreateMode, CreateOptions, Session } from "../session/session.ts";
-import { acl, data, decodeBase64, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
+import { validatePath } from "../session/path.ts";
+import type { CreateMode } from "../session/session.ts";
+import { acl, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { behindData, data, decodeBase64 } from "./data.ts";
 
 export const create = defineCommand({
-  details:
-    "Without data the znode has none (null). Data is text, - for stdin byte for byte, or @file; @@x is the text @x. " +
-    "An ACL is scheme:id:perms,… with the letters c d r w a; open to everybody when left out.",
   examples: [
     "create /app",
     "create -p /app/config '{\"debug\":false}'",
@@ -18,17 +17,17 @@ export const create = defineCommand({
   effect: "write",
   args: {
     path: required(newZnodePath, "the znode to make"),
-    data: optional(data, "its data: text, - (stdin) or @file"),
-    acl: optional(acl, "who may do what"),
+    data: optional(data, "text, - (stdin) or @file; @@x is the text @x"),
+    acl: optional(behindData(acl), "scheme:id:perms,… of c d r w a; if left out, open to all"),
   },
   options: {
     sequential: flag("-s", "add a number that the server counts up"),
     ephemeral: flag("-e", "make it end with the session"),
     container: flag("-c", "let the server remove it when its last child is gone"),
-    ttl: option("-t", "ttl", ttl, "let the server remove it after this time unused (ms, or 10s, 5m, 1h)"),
+    ttl: option("-t", "ttl", ttl, "let the server remove it after this time unused (10s, 1h)"),
     parents: flag("-p", "make missing parents too"),
     base64: flag("-b", "the data is base64: store what it stands for"),
-    hashDigests: flag("", "digest:USER:PASSWORD in the ACL has the password itself: hash it"),
+    hashDigests: flag("", "hash the password of digest:USER:PASSWORD in the ACL"),
   },
   // Whether a server knows the newer modes is asked first.
   oneFlight: (_context, _args, { parents, container, ttl: lifetime }) =>
@@ -66,26 +65,4 @@ function createMode({ sequential, ephemeral, container, ttl }: ModeFlags): Creat
   if (ttl !== undefined) return sequential ? "persistentSequentialWithTtl" : "persistentWithTtl";
   if (ephemeral) return sequential ? "ephemeralSequential" : "ephemeral";
   return sequential ? "persistentSequential" : "persistent";
-}
-
-/** Tries the znode alone first: where its parent exists, as it mostly does, one request is enough. */
-async function createWithParents(
-  session: Session,
-  path: string,
-  bytes: Buffer | null,
-  options: CreateOptions,
-): Promise<string> {
-  try {
-    return await session.create(path, bytes, options);
-  } catch (error) {
-    if (!(error instanceof NoNodeError)) throw error;
-  }
-  const { signal, acl: list } = options;
-  const forParents = { ...(signal && { signal }), ...(list && { acl: list }) };
-  // One flight, parents first: the server keeps a session's order. A parent that exists already is no failure.
-  const parents = ancestors(path).map((parent) => session.create(parent, null, forParents));
-  const [created, ...made] = await Promise.allSettled([session.create(path, bytes, options), ...parents]);
-  if (created.status === "fulfilled") return created.value;
-  const refused = made.find((outcome) => outcome.status === "rejected" && !(outcome.reason instanceof ConflictError));
-  throw created.reason instanceof NoNodeError && refused?.status === "rejected" ? refused.reason : created.reason;
 }

@@ -1,8 +1,9 @@
 import { ConflictError, NoNodeError, UsageError } from "../errors.ts";
 import type { Result } from "../result.ts";
 import type { Session, VersionOptions } from "../session/session.ts";
-import { data, decodeBase64, flag, option, optional, required, version, znodePath } from "./arguments.ts";
+import { flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { behindData, data, decodeBase64 } from "./data.ts";
 import { expectedVersion } from "./request-options.ts";
 
 export const set = defineCommand({
@@ -13,7 +14,7 @@ export const set = defineCommand({
   args: {
     path: required(znodePath, "the znode"),
     data: required(data, "the new data: text, - (stdin) or @file"),
-    version: optional(version, "as -v (zkCli's old form)"),
+    version: optional(behindData(version), "as -v (zkCli's old form)"),
   },
   options: {
     stat: flag("-s", "print the new stat"),

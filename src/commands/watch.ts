@@ -14,11 +14,10 @@ const count: ValueParser<number> = (text) => {
 
 export const watch = defineCommand({
   details:
-    "Tells what is there now (current or absent), then every change with the new data: created, changed, deleted, and " +
-    "children with the names that came and went. Goes on over reconnects, lost sessions, and the znode's deletion; " +
-    "changes that follow each other closely are told as one, with the newest data. With a command, that is run for " +
-    "the current data and for each change, one at a time, the data on its stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT " +
-    "and ZKSH_WATCH_VERSION in its environment.",
+    "Tells what is there now (current or absent), then each change with the new data, over reconnects, lost sessions " +
+    "and the znode's deletion. Changes in quick succession are told as one. A command runs for the current data and " +
+    "for each change, one run at a time, the data on its stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT and " +
+    "ZKSH_WATCH_VERSION in its environment.",
   examples: [
     "watch /app/config",
     "watch -R /app",
@@ -32,7 +31,7 @@ export const watch = defineCommand({
   },
   options: {
     recursive: flag("-R", "watch everything below it too (servers from 3.6 on)"),
-    count: option("-n", "n", count, "end after this many changes"),
+    count: option("-n", "n", count, "end after this many changes; the current data is none"),
     within: option("-t", "dur", duration, "end after this time, with exit code 7"),
     exitOnFailure: flag("", "end when the command fails"),
   },

@@ -30,14 +30,18 @@ export function textCommandHelp(help: CommandHelpResult, { colors }: View): stri
   return [
     `${help.name}: ${help.summary}\n`,
     section("Examples", help.examples.map((example) => `  ${example}\n`).join(""), colors),
-    section("Usage", `  ${wrap(help.usage, WIDTH - 6).join("\n      ")}\n`, colors),
-    section("Arguments", table(help.args, width), colors),
+    section("Usage", usageLines(help.usage) + table(help.args, width), colors),
     section("Options", table(help.options, width), colors),
     help.aliases.length > 0 ? section("Also called", `  ${help.aliases.join(", ")}\n`, colors) : "",
     help.details === undefined ? "" : paragraph(help.details),
   ]
     .filter((part) => part !== "")
     .join("\n");
+}
+
+function usageLines(usage: string): string {
+  const lines = displayWidth(usage) <= WIDTH - 2 ? [usage] : wrap(usage, WIDTH - 6);
+  return `  ${lines.join("\n      ")}\n`;
 }
 
 export function textTopic({ name, summary, sections }: TopicResult, { colors }: View): string {

@@ -2,6 +2,7 @@
 import { Command as CommanderCommand, CommanderError } from "commander";
 import type { Argument, Option, Outside } from "../commands/arguments.ts";
 import { type AnyCommand, type CommandEntry, findCommand } from "../commands/command.ts";
+import { data, QUOTE_DATA } from "../commands/data.ts";
 import { longName, spelling, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
 import { type GlobalOption, globalOptions, globalSpelling } from "../global-options.ts";
@@ -40,7 +41,7 @@ export async function parse(words: readonly string[], options: ParseOptions): Pr
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === "commander.helpDisplayed") return parse(["help", entry.name], options);
-    throw usageError(error, usage(entry.name, command));
+    throw usageError(error, usageHint(error, entry, command));
   }
   if (behind?.length === 0) throw new UsageError("no command behind --", { hint: usage(entry.name, command) });
   return {
@@ -48,6 +49,11 @@ export async function parse(words: readonly string[], options: ParseOptions): Pr
     command,
     ...readValues(command, { words: program.processedArgs, given: program.opts(), behind, where }),
   };
+}
+
+function usageHint({ code }: CommanderError, { name }: CommandEntry, command: AnyCommand): string {
+  const takesData = Object.values<Argument<unknown>>(command.args).some(({ parse: read }) => read === data);
+  return takesData && code === "commander.excessArguments" ? QUOTE_DATA : usage(name, command);
 }
 
 function newProgram(name: string): CommanderCommand {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { data, decodeBase64, newZnodePath, Outside, ttl, znodePath } from "../../src/commands/arguments.ts";
+import { newZnodePath, Outside, ttl, znodePath } from "../../src/commands/arguments.ts";
+import { data, decodeBase64 } from "../../src/commands/data.ts";
 
 const at = { cwd: "/w" };
 

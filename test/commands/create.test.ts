@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PermissionError } from "../../src/errors.ts";
+import { ConflictError, NoNodeError, PermissionError } from "../../src/errors.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 import { refusal } from "./stub-session.ts";
 
@@ -44,6 +44,21 @@ const rows: Row[] = [
     exit: 4,
   },
   {
+    name: "-p reports a parent that cannot have children",
+    argv: ["create", "-p", "/e/b/c"],
+    given: { "/e": "" },
+    failures: { "/e/b": new ConflictError("no-children-for-ephemerals", "ephemerals have none: /e/b") },
+    stderr: "error: ephemerals have none: /e/b\n",
+    exit: 5,
+  },
+  {
+    name: "-p does not lead to -p",
+    argv: ["create", "-p", "/a/b"],
+    failures: { "/a/b": new NoNodeError("no-node", "no such znode: /a/b (NoNode)", { code: -101, path: "/a/b" }) },
+    stderr: "error: no such znode: /a/b (NoNode)\n  a parent was deleted meanwhile, or the chroot does not exist\n",
+    exit: 3,
+  },
+  {
     name: "a path must not end with a slash",
     argv: ["create", "/a/"],
     stderr: "error: Path must not end with / character\n",
@@ -77,7 +92,14 @@ const rows: Row[] = [
     name: "an ACL entry that zkCli would skip is an error",
     argv: ["create", "/a", "x", "bogus"],
     stderr:
-      "error: bogus does not have the form scheme:id:perm\n  for example world:anyone:r or digest:USER:HASH:cdrwa\n",
+      "error: bogus does not have the form scheme:id:perm\n" +
+      "  for example world:anyone:r or digest:USER:HASH:cdrwa; data with spaces needs quotes\n",
+    exit: 2,
+  },
+  {
+    name: "data in several words is too much",
+    argv: ["create", "/a", "{k:", "1,", "l:", "2}"],
+    stderr: "error: too many arguments\n  data with spaces needs quotes\n",
     exit: 2,
   },
   {

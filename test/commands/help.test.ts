@@ -14,8 +14,6 @@ Examples
 
 Usage
   get [-s] [-w] [-b] [-x] path [watch]
-
-Arguments
   path          the znode
   [watch]       the word watch: as -w (zkCli's old form)
 
@@ -47,8 +45,6 @@ Examples
 
 Usage
   help [subject]
-
-Arguments
   [subject]  a command, or commands, options, output, exit-codes, environment,
              quoting
 
@@ -104,6 +100,14 @@ describe("help", () => {
   test("asks no server", async () => {
     expect((await run(["help", "get"])).opened).toEqual([]);
     expect((await run(["get", "--help"])).opened).toEqual([]);
+  });
+
+  /** Commands whose page may have up to 30 lines, and why. */
+  const longer: Readonly<Record<string, string>> = {};
+
+  test.each(commands)("$name fits a screen", async ({ name }) => {
+    const lines = (await run(["help", name])).stdout.split("\n").slice(0, -1);
+    expect(lines.length).toBeLessThanOrEqual(longer[name] === undefined ? 24 : 30);
   });
 
   test.each(commands)("$name --help is help $name, within 80 columns", async ({ name }) => {

@@ -35,6 +35,20 @@ const rows: Row[] = [
     exit: 2,
   },
   {
+    name: "takes a strange version for data that nobody quoted",
+    argv: ["-c", 'set /a {"k": 1}'],
+    stderr:
+      "-c:1: error: bad version '1}'\n" +
+      "  a version is a whole number, as dataVersion in stat; data with spaces needs quotes\n",
+    exit: 2,
+  },
+  {
+    name: "takes too many words for data that nobody quoted",
+    argv: ["set", "/a", "two", "more", "words"],
+    stderr: "error: too many arguments\n  data with spaces needs quotes\n",
+    exit: 2,
+  },
+  {
     name: "refuses what is not base64",
     argv: ["set", "-b", "/a", "a?"],
     given,

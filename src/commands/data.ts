@@ -1,0 +1,35 @@
+/** Words that stand for a znode's data. */
+import { UsageError } from "../errors.ts";
+import { Outside, type ValueParser } from "./arguments.ts";
+
+/** Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all else is UTF-8 text. */
+export const data: ValueParser<Buffer> = (text, { isVerbatim = false }) => {
+  if (isVerbatim) return Buffer.from(text);
+  if (text === "-") return new Outside((reader) => reader.stdin());
+  if (text.startsWith("@@")) return Buffer.from(text.slice(1));
+  if (text.startsWith("@")) return new Outside((reader) => reader.file(text.slice(1)));
+  return Buffer.from(text);
+};
+
+/** What may follow data: where it makes no sense, it is mostly the second word of data that nobody quoted. */
+export function behindData<T>(parse: ValueParser<T>): ValueParser<T> {
+  return (text, where) => {
+    try {
+      return parse(text, where);
+    } catch (error) {
+      if (!(error instanceof UsageError) || where.isVerbatim) throw error;
+      const hint = error.hint === undefined ? QUOTE_DATA : `${error.hint}; ${QUOTE_DATA}`;
+      throw new UsageError(error.message, { reason: error.reason, hint, cause: error });
+    }
+  };
+}
+
+export const QUOTE_DATA = "data with spaces needs quotes";
+
+/** The bytes that standard base64 text stands for; blanks and line ends do not count. */
+export function decodeBase64(text: Buffer): Buffer {
+  const compact = text.toString("latin1").replace(/\s+/g, "");
+  const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(compact);
+  if (!isBase64) throw new UsageError("the data is not base64");
+  return Buffer.from(compact, "base64");
+}
