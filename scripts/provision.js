@@ -14,6 +14,7 @@ const hasJar = (folder, pattern) => existsSync(folder) && readdirSync(folder).so
 const needs = [
   // The package brings a Java runtime with it; a distribution in ZOOKEEPER_HOME does not.
   { name: "Java", package: "default-jre-headless", present: () => onPath("java") },
+  { name: "a Java compiler", package: "default-jdk-headless", present: () => onPath("javac") },
   {
     name: "Apache ZooKeeper",
     package: "zookeeper",
@@ -25,6 +26,11 @@ const needs = [
     name: "Curator",
     package: "libcurator-recipes-java",
     present: () => existsSync("/usr/share/java/curator-recipes.jar"),
+  },
+  {
+    name: "ZooKeeper's lock recipe",
+    package: "libzookeeper-java",
+    present: () => existsSync("/usr/share/java/zookeeper-recipes-lock.jar"),
   },
   { name: "tmux", package: "tmux", present: () => onPath("tmux") },
   { name: "openssl", package: "openssl", present: () => onPath("openssl") },

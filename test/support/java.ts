@@ -20,6 +20,14 @@ function serverClassPath(): string {
   return DEBIAN_SERVER_JARS.map((jar) => join(DEBIAN, `${jar}.jar`)).join(delimiter);
 }
 
+// What peers are made of. Their own dependencies stand in their manifests.
+const DEBIAN_PEER_JARS = ["curator-recipes", "curator-framework", "curator-client", "zookeeper-recipes-lock", "guava"];
+
+/** The server's jars first, then Curator's and those of ZooKeeper's own recipes. */
+export function peerClassPath(): string {
+  return [serverClassPath(), ...DEBIAN_PEER_JARS.map((jar) => join(DEBIAN, `${jar}.jar`))].join(delimiter);
+}
+
 // For a quick start on a busy machine. Measurements want -XX:TieredStopAtLevel=4 again; flags given later win.
 const QUICK_START = ["-Xmx256m", "-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
