@@ -144,6 +144,19 @@ describe("the other end", () => {
     expect(await sh(line)).toEqual({ code: 0, stdout: "xx", stderr: "" });
   });
 
+  // A stdout that is closed (`>&-`) cannot be told from /dev/null: node opens that in its place before we run.
+  test.each([
+    { name: "a full disk", redirection: "> /dev/full", says: "ENOSPC" },
+    { name: "open for reading only", redirection: "1< /dev/null", says: "EBADF" },
+  ])("may be $name: what was lost is no success", async ({ redirection, says }) => {
+    await runZksh(["create", "/in", "x"], { env });
+    const lines = ["get /in", "-c 'get /in'", "--json ls /", "ls -R /"];
+    for (const line of lines) {
+      const { code, stderr } = await sh(`zksh ${line} ${redirection}`);
+      expect([line, code, stderr]).toEqual([line, 1, expect.stringContaining(`cannot write the output: ${says}`)]);
+    }
+  });
+
   test("may be an open pipe that says nothing", async () => {
     await runZksh(["create", "/in", "x"], { env });
     const zksh = startZksh(["get", "/in"], { env });
