@@ -22,7 +22,8 @@ class Prompter {
 
   /** What is typed appears as stars. */
   async secret(question: string, signal: AbortSignal): Promise<string> {
-    return String(await this.#ask({ type: "password", name: "answer", message: question, mask: "*" }, signal));
+    const asked = { type: "password", name: "answer", message: question, mask: "*", toggleMask: false };
+    return String(await this.#ask(asked, signal));
   }
 
   async #ask(question: object, signal: AbortSignal): Promise<unknown> {
