@@ -1,5 +1,10 @@
-/** What programs can use of zksh: ZooKeeper sessions and their errors. */
+/** What programs can use of zksh: ZooKeeper sessions, their errors, and locks. */
 export * from "./errors.ts";
+export type { LockEvent, LockListener } from "./recipes/locks/events.ts";
+export type { HeldLock } from "./recipes/locks/held-lock.ts";
+export { Mutex } from "./recipes/locks/mutex.ts";
+export type { AcquireOptions, LockOptions } from "./recipes/locks/queue-lock.ts";
+export { ReadWriteLock } from "./recipes/locks/read-write-lock.ts";
 export { parseConnectString } from "./session/connect-string.ts";
 export type * from "./session/options.ts";
 export * from "./session/session.ts";

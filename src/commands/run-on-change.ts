@@ -1,6 +1,7 @@
 /** Runs a program on each change, one at a time. */
 import type { ChildEnd, ChildRequest } from "../child.ts";
-import { Bell, type Change, type Notice } from "../recipes/changes.ts";
+import { Bell } from "../recipes/bell.ts";
+import type { Change, Notice } from "../recipes/changes.ts";
 
 /** The program has been run for a change. */
 interface Ran {

@@ -7,7 +7,8 @@
  */
 import { NoNodeError } from "../errors.ts";
 import type { ReadResult, Session, WatchEvent } from "../session/session.ts";
-import { Bell, type Change, type Follower, type Notice } from "./changes.ts";
+import { Bell } from "./bell.ts";
+import type { Change, Follower, Notice } from "./changes.ts";
 import { walk } from "./walk.ts";
 
 /** Znodes read in one request: their data, up to 1 MB each, is in memory together. */

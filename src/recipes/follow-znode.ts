@@ -8,7 +8,8 @@
  */
 import { NoNodeError } from "../errors.ts";
 import type { ReadOptions, Session, Stat, WatchEvent } from "../session/session.ts";
-import { Bell, type Change, type Follower } from "./changes.ts";
+import { Bell } from "./bell.ts";
+import type { Change, Follower } from "./changes.ts";
 
 interface Seen {
   readonly data: Buffer | null;

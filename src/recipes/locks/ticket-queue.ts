@@ -1,0 +1,244 @@
+/**
+ * The queue below a lock's path, as one client sees it.
+ *
+ * The grant rule: the listing is at least as new as our ticket and numbers only grow, so nobody can come in below us
+ * later. If nobody who blocks us is below us in it, we are first. Otherwise only the nearest one below is watched: one
+ * release wakes one waiter.
+ *
+ * All tickets of one queue object share what is known: the newest listing, less those seen to go. Where nobody can slip
+ * in below (not on read/write paths, where Curator gives a late reader its writer's number), the event that the last
+ * one below has gone is the grant itself, without a question to the server.
+ */
+import { ConnectionError, LockError, NoNodeError, PermissionError } from "../../errors.ts";
+import type { Session, WatchEvent } from "../../session/session.ts";
+import { Bell } from "../bell.ts";
+import { blocks, bySequence, type Contender, parseContenders, strangers } from "./contender.ts";
+import type { LockListener } from "./events.ts";
+import { describeParty, type Party } from "./holder-record.ts";
+import type { OwnNode } from "./own-node.ts";
+import { checkSequence, nameOf, type Ticket } from "./ticket.ts";
+
+/** How often the queue is looked at where nobody may watch the ticket below ours. */
+const BLIND_POLL_MS = 5_000;
+
+export interface TicketQueueOptions {
+  readonly session: Session;
+  readonly path: string;
+  /** Nobody can slip in below: an event is enough to know that one is first. */
+  readonly isEventEnough: boolean;
+  readonly onEvent: LockListener;
+}
+
+export interface WaitOptions {
+  readonly signal: AbortSignal;
+  /** Told of the end of our own ticket while we wait. */
+  readonly own: OwnNode;
+  /** Look at the queue this often, for whoever shows its length. Left out: only when something has happened. */
+  readonly refreshMs?: number;
+}
+
+export class TicketQueue {
+  readonly #options: TicketQueueOptions;
+  /** First come first: the newest listing, less those seen to go. */
+  #present: Contender[] = [];
+  #toldStrangers = "";
+
+  constructor(options: TicketQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in a listing. Throws LockError where the numbers cannot be relied on. */
+  note(children: readonly string[], ticket: Ticket): void {
+    this.#present = parseContenders(children);
+    checkSequence(ticket, this.#present, this.#options.path);
+    const sorts = strangers(this.#present);
+    if (sorts.length > 0 && sorts.join() !== this.#toldStrangers) {
+      this.#toldStrangers = sorts.join();
+      this.#options.onEvent({ event: "strangers", path: this.#options.path, sorts });
+    }
+  }
+
+  /** Nobody is to be waited for. */
+  isFirst(ticket: Ticket): boolean {
+    return this.#nearestBelow(ticket) === undefined;
+  }
+
+  /** Whoever holds what `ticket` waits for; undefined when it cannot be told. */
+  async holder(ticket: Ticket, signal?: AbortSignal): Promise<Party | undefined> {
+    const first = this.#present.find((other) => blocks(ticket.contender.claim, other) && other.uuid !== ticket.uuid);
+    return first && this.#read(first, signal);
+  }
+
+  /** Resolves when the ticket is first. Leaves no watch behind, however it ends. */
+  async untilFirst(ticket: Ticket, options: WaitOptions): Promise<void> {
+    const { session, path, isEventEnough, onEvent } = this.#options;
+    const { signal, own } = options;
+    const bell = new Bell();
+    const watch = new TicketWatch(session, bell);
+    const stopOwn = own.onChange(() => bell.ring());
+    let told = "";
+    try {
+      for (;;) {
+        const below = this.#nearestBelow(ticket);
+        if (below === undefined) return;
+        if (!watch.isOn(below.name)) {
+          await watch.leave();
+          if (!(await watch.set(this.#pathOf(below), below.name, signal))) {
+            await this.#list(ticket, signal);
+            continue;
+          }
+        }
+        told = await this.#tellWaiting(ticket, below, told, signal);
+        await this.#heard(bell, watch, options);
+        own.throwIfGone();
+        if (session.state === "lost") throw sessionLost();
+        if (watch.isGone) {
+          onEvent({ event: "predecessor-gone", path, ahead: below.name });
+          this.#forget(below);
+          if (isEventEnough && this.isFirst(ticket)) return;
+        }
+        if (watch.isGone || !watch.hasChanged) await this.#list(ticket, signal);
+      }
+    } finally {
+      stopOwn();
+      await watch.leave();
+    }
+  }
+
+  async #heard(bell: Bell, watch: TicketWatch, { signal, refreshMs }: WaitOptions): Promise<void> {
+    const poll = watch.isBlind ? BLIND_POLL_MS : refreshMs;
+    const timer = poll === undefined ? undefined : setTimeout(() => bell.ring(), poll);
+    try {
+      await bell.heard(signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #tellWaiting(ticket: Ticket, below: Contender, told: string, signal: AbortSignal): Promise<string> {
+    const { path, onEvent } = this.#options;
+    const { claim } = ticket.contender;
+    const ahead = this.#present.filter(
+      (other) => blocks(claim, other) && other.uuid !== ticket.uuid && bySequence(other, ticket.contender) < 0,
+    );
+    const all = new Set(
+      this.#present.filter(({ claim: other }) => other === claim).map(({ uuid, name }) => uuid ?? name),
+    );
+    const holder = await this.holder(ticket, signal);
+    const position = new Set(ahead.map(({ uuid, name }) => uuid ?? name)).size;
+    const of = Math.max(all.size - 1, position);
+    const news = JSON.stringify([position, of, holder?.node, holder?.acquiredAt, below.name]);
+    if (news === told) return told;
+    onEvent({
+      event: "waiting",
+      path,
+      node: ticket.nodes[0],
+      position,
+      of,
+      ahead: below.name,
+      ...(holder && { holder }),
+    });
+    return news;
+  }
+
+  async #list(ticket: Ticket, signal: AbortSignal): Promise<void> {
+    const { session, path } = this.#options;
+    const children = await session.getChildren(path, { signal });
+    if (!children.includes(nameOf(ticket.nodes[0]))) throw ticketGone(path);
+    this.note(children, ticket);
+  }
+
+  #nearestBelow(ticket: Ticket): Contender | undefined {
+    const { claim } = ticket.contender;
+    return this.#present.findLast(
+      (other) => bySequence(other, ticket.contender) < 0 && other.uuid !== ticket.uuid && blocks(claim, other),
+    );
+  }
+
+  #forget(gone: Contender): void {
+    const index = this.#present.findIndex(({ name }) => name === gone.name);
+    if (index >= 0) this.#present.splice(index, 1);
+  }
+
+  #pathOf({ name }: Contender): string {
+    const { path } = this.#options;
+    return `${path === "/" ? "" : path}/${name}`;
+  }
+
+  async #read(contender: Contender, signal?: AbortSignal): Promise<Party | undefined> {
+    const node = this.#pathOf(contender);
+    try {
+      return describeParty(node, contender, await this.#options.session.getData(node, signal ? { signal } : {}));
+    } catch (error) {
+      if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** The watch on the one ticket that is waited for. */
+class TicketWatch {
+  readonly #session: Session;
+  readonly #bell: Bell;
+  #name: string | undefined;
+  #path = "";
+  #parent: string | undefined;
+  isGone = false;
+  /** Its data has changed, and nothing else: it is still there. */
+  hasChanged = false;
+
+  constructor(session: Session, bell: Bell) {
+    this.#session = session;
+    this.#bell = bell;
+  }
+
+  /** Nobody may read the ticket, and so no event of it would ever reach us. */
+  get isBlind(): boolean {
+    return this.#parent !== undefined;
+  }
+
+  isOn(name: string): boolean {
+    return this.#name === name && !this.isGone && !this.hasChanged;
+  }
+
+  /** By getData, which unlike exists leaves no watch on a znode that is gone. False when it is. */
+  async set(path: string, name: string, signal: AbortSignal): Promise<boolean> {
+    this.isGone = false;
+    this.hasChanged = false;
+    this.#path = path;
+    try {
+      await this.#session.getData(path, { watch: this.#listener, signal });
+    } catch (error) {
+      if (error instanceof NoNodeError) return false;
+      if (!(error instanceof PermissionError)) throw error;
+      this.#parent = path.slice(0, path.lastIndexOf("/")) || "/";
+      await this.#session.getChildren(this.#parent, { watch: this.#listener, signal });
+    }
+    this.#name = name;
+    return true;
+  }
+
+  async leave(): Promise<void> {
+    const path = this.#parent ?? this.#path;
+    const isSet = this.#name !== undefined && !this.isGone && !this.hasChanged;
+    this.#name = undefined;
+    this.#parent = undefined;
+    // Not awaited: leaving must not take longer because a server is slow.
+    if (isSet && this.#session.state !== "lost") this.#session.removeWatch(path, this.#listener).catch(() => {});
+  }
+
+  readonly #listener = ({ type }: WatchEvent) => {
+    if (type === "deleted") this.isGone = true;
+    else if (type === "data-changed") this.hasChanged = true;
+    else if (type === "children-changed") this.#name = undefined;
+    this.#bell.ring();
+  };
+}
+
+export function sessionLost(): ConnectionError {
+  return new ConnectionError("session-expired", "the session ended, and the place in the queue with it");
+}
+
+export function ticketGone(path: string): LockError {
+  return new LockError("revoked", `somebody removed our ticket from the queue of ${path}`, { path });
+}
