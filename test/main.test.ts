@@ -55,8 +55,7 @@ const rows: Row[] = [
     argv: ["--keep-going", "-c", "get /b; get /a; nope"],
     given,
     stdout: "x",
-    stderr:
-      "-c:1: error: no such znode: /b (NoNode)\n-c:1: error: unknown command 'nope'\n  zksh help lists all commands\n",
+    stderr: "-c:1: error: no such znode: /b (NoNode)\n-c:1: error: unknown command 'nope'\n  help lists all commands\n",
     exit: 8,
   },
   {
@@ -134,7 +133,7 @@ const rows: Row[] = [
   {
     name: "control characters in messages are shown, not sent",
     argv: ["\u001b[2J"],
-    stderr: "error: unknown command '\\x1b[2J'\n  zksh help lists all commands\n",
+    stderr: "error: unknown command '\\x1b[2J'\n  help lists all commands\n",
     exit: 2,
   },
   {

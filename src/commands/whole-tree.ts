@@ -20,7 +20,7 @@ export function refuseProtected(command: string, path: string): void {
   });
 }
 
-/** `/app and the 12 znodes below it (3 directly: config, jobs, locks)`. */
+/** `/app and the 12 znodes below it (config, jobs, locks, …)`. */
 export async function describeTree({ session, signal }: Context, path: string): Promise<string> {
   const [count, children] = await Promise.all([
     countBelow(session(), path, { signal }),
@@ -28,9 +28,9 @@ export async function describeTree({ session, signal }: Context, path: string): 
   ]);
   if (count === 0) return path;
   const named = children.sort().slice(0, MAX_NAMED).join(", ");
-  const others = children.length > MAX_NAMED ? ` and ${children.length - MAX_NAMED} more` : "";
+  const others = count > Math.min(children.length, MAX_NAMED) ? ", …" : "";
   const below = count === 1 ? "the one znode below it" : `the ${count} znodes below it`;
-  return `${path} and ${below} (${children.length} directly: ${named}${others})`;
+  return `${path} and ${below} (${named}${others})`;
 }
 
 /** A tree's paths, each after its parent, as they become known. Throws PartialError in the end where some stayed hidden. */

@@ -111,6 +111,6 @@ function unknownOption(token: string): UsageError {
   // Only the name: a value behind a misspelt --auth= would be a secret on the screen and in the log.
   return new UsageError(`unknown option '${name}'`, {
     reason: "unknown-option",
-    hint: like ? `did you mean ${like}?` : "zksh help lists all options",
+    hint: like ? `did you mean ${like}?` : "zksh help options lists them all",
   });
 }

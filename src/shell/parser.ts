@@ -90,15 +90,33 @@ function withoutEquals(words: readonly string[], command: AnyCommand): string[] 
   });
 }
 
+/** What other shells call it. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  cat: "get",
+  chmod: "setAcl",
+  dir: "ls",
+  man: "help",
+  mkdir: "create",
+  put: "set",
+  rm: "delete",
+  rmdir: "delete",
+  tail: "watch",
+  touch: "create",
+};
+
 /** Commander knows best which name was meant, but it has to be told all names first. */
 function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageError {
+  const ours = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : undefined;
+  if (ours !== undefined) {
+    return new UsageError(`unknown command '${name}'`, { reason: "unknown-command", hint: `here it is ${ours}` });
+  }
   const program = newProgram("zksh");
   for (const entry of commands) program.command(entry.name);
   try {
     program.parse(["--", name], { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError && error.code === "commander.unknownCommand") {
-      return usageError(error, "zksh help lists all commands");
+      return usageError(error, "help lists all commands");
     }
   }
   return new UsageError(`unknown command '${name}'`, { reason: "unknown-command" });

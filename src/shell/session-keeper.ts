@@ -18,7 +18,7 @@ export interface KeeperOptions {
   onChange(): void;
   /** A line is running, and will report its failures itself. */
   isBusy(): boolean;
-  /** What a server says of itself: `ZooKeeper 3.8.0, standalone`. */
+  /** What a server says of itself: `3.8.0, standalone`. */
   about(server: string): Promise<string | undefined>;
 }
 

@@ -12,7 +12,7 @@ const rows: Row[] = [
     given,
     stderr:
       "error: deleteall wants an answer: " +
-      "Delete /a and the 5 znodes below it (4 directly: b, d, e and 1 more)?\n" +
+      "Delete /a and the 5 znodes below it (b, d, e, …)?\n" +
       "  --yes answers yes; --dry-run only shows what would happen\n",
     exit: 9,
   },

@@ -56,7 +56,7 @@ const rows: Row[] = [
     given: tree,
     stderr:
       "error: setAcl wants an answer: " +
-      "Set the ACL of /a and the 3 znodes below it (2 directly: b, d) to world:anyone:r?\n" +
+      "Set the ACL of /a and the 3 znodes below it (b, d, …) to world:anyone:r?\n" +
       "  --yes answers yes; --dry-run only shows what would happen\n",
     exit: 9,
   },

@@ -21,7 +21,7 @@ afterAll(() => terminals.stop());
 async function openShell(options: TerminalOptions & { chroot?: string } = {}): Promise<Terminal & { chroot: string }> {
   const chroot = options.chroot ?? (await freshChroot());
   const terminal = await terminals.open({ ...options, args: ["-s", chroot, ...(options.args ?? [])] });
-  await terminal.shows(/^connected to 127\.0\.0\.1:\d+ \(ZooKeeper [\d.]+, standalone\), session 0x[0-9a-f]+$/m);
+  await terminal.shows(/^connected to 127\.0\.0\.1:\d+ \([\d.]+, standalone\), session 0x[0-9a-f]+$/m);
   return Object.assign(terminal, { chroot });
 }
 

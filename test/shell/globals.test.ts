@@ -42,8 +42,8 @@ const errors: { line: string; message: string; hint?: string }[] = [
   { line: "get --server", message: "option --server needs a value: HOSTS" },
   { line: "--servr h get", message: "unknown option '--servr'", hint: "did you mean --server?" },
   { line: "-sever h get", message: "unknown option '-sever'", hint: "did you mean -server?" },
-  { line: "-z get", message: "unknown option '-z'", hint: "zksh help lists all options" },
-  { line: "--file x", message: "unknown option '--file'", hint: "zksh help lists all options" },
+  { line: "-z get", message: "unknown option '-z'", hint: "zksh help options lists them all" },
+  { line: "--file x", message: "unknown option '--file'", hint: "zksh help options lists them all" },
 ];
 
 describe("splitGlobals", () => {

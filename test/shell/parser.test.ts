@@ -112,9 +112,10 @@ const errors = [
     words: ["frobnicate"],
     reason: "unknown-command",
     message: "unknown command 'frobnicate'",
-    hint: "zksh help lists all commands",
+    hint: "help lists all commands",
   },
-  { words: ["--x"], reason: "unknown-command", message: "unknown command '--x'", hint: "zksh help lists all commands" },
+  { words: ["rm", "/a"], reason: "unknown-command", message: "unknown command 'rm'", hint: "here it is delete" },
+  { words: ["--x"], reason: "unknown-command", message: "unknown command '--x'", hint: "help lists all commands" },
 ];
 
 describe("parse", () => {

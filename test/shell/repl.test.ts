@@ -55,7 +55,7 @@ class Desk {
       servers: "h:1",
       colors: noColors,
       isQuiet: false,
-      about: async () => "ZooKeeper 3.8.0",
+      about: async () => "3.8.0",
       async report(error) {
         stream.write(`error: ${error instanceof Error ? error.message : error}\n`);
         return error instanceof ZkshError ? error.exitCode : 70;
@@ -98,7 +98,7 @@ let desk: Desk;
 
 beforeEach(async () => {
   desk = new Desk();
-  await desk.shows(/connected to 127\.0\.0\.1:2181 \(ZooKeeper 3\.8\.0\), session 0x10\n/);
+  await desk.shows(/connected to 127\.0\.0\.1:2181 \(3\.8\.0\), session 0x10\n/);
 });
 
 afterEach(async () => {

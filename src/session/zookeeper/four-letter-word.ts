@@ -37,12 +37,12 @@ export function fourLetterWord(
   });
 }
 
-/** `ZooKeeper 3.8.0, standalone`, by the server's `srvr`; undefined when it will not say. */
+/** `3.8.0, standalone`, by the server's `srvr`; undefined when it will not say. */
 export async function describeServer(address: string, tls: TlsOptions | undefined): Promise<string | undefined> {
   const [server] = parseConnectString(address).servers;
   if (!server) return undefined;
   const answer = await fourLetterWord(server, "srvr", tls && { servername: server.host, ...tls });
   const version = /version:\s*(\d+\.\d+\.\d+)/i.exec(answer)?.[1];
   const mode = /^Mode: (\S+)/m.exec(answer)?.[1];
-  return version && `ZooKeeper ${version}${mode === undefined ? "" : `, ${mode}`}`;
+  return version && `${version}${mode === undefined ? "" : `, ${mode}`}`;
 }
