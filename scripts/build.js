@@ -86,6 +86,7 @@ const builds = await Promise.all([
   // behind import() are still only evaluated when they are asked for.
   build({ ...common, entryPoints: ["src/main.ts"] }),
   build({ ...common, entryPoints: ["src/index.ts"] }),
+  build({ ...common, entryPoints: ["src/io/watchdog.ts"] }),
   build({ ...common, entryPoints: SEPARATE.map((name) => ({ in: name, out: name })) }),
 ]);
 const metafile = {

@@ -14,6 +14,12 @@ export interface ChildRequest {
 /** How it ended: with a code, or by a signal. */
 export type ChildEnd = { readonly code: number } | { readonly killedBy: string };
 
+/** What a program's name leads to. `not-executable`: only to a directory, or to a file that may not be run. */
+export type ProgramSearch =
+  | { readonly kind: "found"; readonly path: string }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "not-executable"; readonly path: string };
+
 /** A program that may only run while something is held: it has our stdin, stdout and stderr, and never outlives its permission. */
 export interface GuardRequest {
   readonly argv: readonly [string, ...string[]];

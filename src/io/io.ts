@@ -1,7 +1,7 @@
 /** The world outside the program, as narrow as it can be: three streams, the environment, files, programs. */
 
 import type { Readable, Writable } from "node:stream";
-import type { ChildEnd, ChildRequest } from "../child.ts";
+import type { ChildEnd, ChildRequest, GuardedChild, GuardRequest, ProgramSearch } from "../child.ts";
 import { OperationError } from "../errors.ts";
 
 export type ColorLevel = 0 | 1 | 2 | 3;
@@ -38,6 +38,10 @@ export interface Io {
   readFile(path: string): Promise<Buffer>;
   /** Runs a program with our stdout and stderr; see child.ts for what it throws. */
   runChild(request: ChildRequest): Promise<ChildEnd>;
+  /** What would be run under this name. */
+  findProgram(name: string): Promise<ProgramSearch>;
+  /** Starts a program that never outlives its permission; see guarded-child.ts for what it throws. */
+  startGuarded(request: GuardRequest): Promise<GuardedChild>;
 }
 
 /** Resolves when the stream has taken the chunk, so that a slow reader slows the writer down; rejects when it is gone. */

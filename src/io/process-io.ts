@@ -31,6 +31,18 @@ export function processIo(): Io {
       const { runChild } = await import("./child.ts");
       return runChild(request, process.env);
     },
+    async findProgram(name) {
+      const { findProgram } = await import("./find-program.ts");
+      return findProgram(name, process.env);
+    },
+    async startGuarded(request) {
+      const { startGuarded } = await import("./guarded-child.ts");
+      // Opening a pipe makes it non-blocking for all who have it. Done before the program gets it, starting the program
+      // undoes that; done later, the program's own writes would fail.
+      stdout();
+      stderr();
+      return startGuarded(request, process.env);
+    },
   };
 }
 

@@ -32,6 +32,11 @@ export class LineIo {
         beforeWrite();
         return io.runChild(request);
       },
+      findProgram: (name) => io.findProgram(name),
+      startGuarded(request) {
+        beforeWrite();
+        return io.startGuarded(request);
+      },
     };
   }
 

@@ -12,6 +12,9 @@ export interface MemoryIoOptions {
   readonly files?: Readonly<Record<string, string | Buffer>>;
   /** What a program that is run does. */
   readonly runChild?: Io["runChild"];
+  /** Every program is found where this is left out. */
+  readonly findProgram?: Io["findProgram"];
+  readonly startGuarded?: Io["startGuarded"];
   /** stdout fails with this when it is written to. */
   readonly stdoutError?: Error;
 }
@@ -31,6 +34,8 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     files = {},
     stdoutError,
     runChild,
+    findProgram = async (name) => ({ kind: "found", path: `/bin/${name}` }),
+    startGuarded,
   } = options;
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const output = (name: "stdout" | "stderr", error?: Error): Output => {
@@ -57,6 +62,11 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     async runChild(request) {
       if (!runChild) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
       return runChild(request);
+    },
+    findProgram,
+    async startGuarded(request) {
+      if (!startGuarded) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
+      return startGuarded(request);
     },
     get written() {
       return { stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };

@@ -19,6 +19,8 @@ export async function startTerminals(): Promise<Terminals> {
 
 export interface TerminalOptions {
   readonly args?: readonly string[];
+  /** What is run with them instead of zksh. */
+  readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly home?: string;
   readonly columns?: number;
@@ -45,13 +47,20 @@ export class Terminals {
 
   /** Starts zksh in a terminal; what is left of it there afterwards can still be read. */
   async open(options: TerminalOptions = {}): Promise<Terminal> {
-    const { args = [], env = {}, columns = 100, rows = 40, before = ":" } = options;
+    const {
+      args = [],
+      command = [process.execPath, PROGRAM],
+      env = {},
+      columns = 100,
+      rows = 40,
+      before = ":",
+    } = options;
     const home = options.home ?? join(this.#directory, `home-${++this.#count}`);
     const name = `t${++this.#count}`;
     const file = (what: string) => join(this.#directory, `${name}.${what}`);
     const variables = { HOME: home, PATH: process.env.PATH ?? "", LANG: "C.UTF-8", TERM: "screen-256color", ...env };
     const assignments = Object.entries(variables).map(([key, value]) => `${key}=${quote(value)}`);
-    const program = [process.execPath, PROGRAM, ...args].map(quote).join(" ");
+    const program = [...command, ...args].map(quote).join(" ");
     const script = `mkdir -p ${quote(home)}
 ${before}
 stty -a > ${file("before")}

@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process, as the system's table has it. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** Where the system does not tell, the group stands for it. */
+  readonly session: number;
+  readonly state: "running" | "stopped" | "zombie";
+  /** When it was started: the same number with another start is another process. */
+  readonly start: string;
+}
+
+/** All processes; none where the table cannot be read. */
+export function processTable(): ProcessRow[] {
+  if (process.platform !== "linux") return psTable();
+  return readdirSync("/proc").flatMap((name) => (/^\d/.test(name) ? (linuxProcess(Number(name)) ?? []) : []));
+}
+
+/** One process; undefined when there is none of that number. */
+export function findProcess(pid: number): ProcessRow | undefined {
+  return process.platform === "linux" ? linuxProcess(pid) : psTable().find((row) => row.pid === pid);
+}
+
+/** True when the process was started with `NAME=value` in its environment; false where that cannot be told. */
+export function hasInEnvironment(pid: number, mark: string): boolean {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`);
+    return Buffer.concat([Buffer.of(0), environment]).includes(Buffer.from(`\0${mark}\0`));
+  } catch {
+    // It has ended, belongs to somebody else, or there is no such file on this system.
+    return false;
+  }
+}
+
+function linuxProcess(pid: number): ProcessRow | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return undefined;
+  }
+  // The name stands in brackets and may have any character in it.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [state = "", parent, group, session] = fields;
+  // When only the first of several threads has ended, the process still runs.
+  const isZombie = /[ZX]/.test(state) && Number(fields[17]) <= 1;
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    state: isZombie ? "zombie" : /[Tt]/.test(state) ? "stopped" : "running",
+    start: fields[19] ?? "",
+  };
+}
+
+/** For systems without /proc. */
+export function psTable(): ProcessRow[] {
+  let text: string;
+  try {
+    text = execFileSync("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  } catch {
+    return [];
+  }
+  return [...text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)\S*\s+(.*?)\s*$/gm)].map(
+    ([, pid, parent, group, state, start = ""]) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      session: Number(group),
+      state: state === "Z" ? "zombie" : state === "T" ? "stopped" : "running",
+      start,
+    }),
+  );
+}

@@ -1,0 +1,169 @@
+import { constants, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findProcess } from "../../src/io/process-table.ts";
+import { eventually, sleep } from "../support/eventually.ts";
+import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
+import type { Guarding } from "./fixtures/guarding-process.ts";
+import { GuardingProcess, isRunning, leftovers, pidsIn, wordsIn } from "./guarding.ts";
+
+const directory = temporaryDirectory("guarded-signals");
+let file = "";
+let count = 0;
+
+beforeEach(() => {
+  file = join(directory, String(++count));
+});
+
+afterEach(async () => {
+  try {
+    await eventually(() => expect(leftovers()).toEqual([]), { message: "something was left", timeoutMs: 2_000 });
+  } finally {
+    for (const pid of leftovers()) process.kill(pid, "SIGKILL");
+  }
+});
+
+afterAll(() => removeDirectory(directory));
+
+async function guarding(script: string, options: Partial<Guarding> = {}) {
+  const guard = new GuardingProcess({ group: "own", argv: ["sh", "-c", script], ...options });
+  return { guard, pid: await guard.started() };
+}
+
+/** Writes the name of each signal it gets, and goes on until SIGTERM. */
+function recorder(): string {
+  const names = ["INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"];
+  const traps = names.map((name) => `trap 'echo ${name} >> ${file}' ${name}`);
+  return `${traps.join("; ")}; trap 'exit 5' TERM; echo ready > ${file}; while :; do sleep 0.05; done`;
+}
+
+describe("signals to the guard", () => {
+  test.each([
+    { group: "own", notForwarded: [] },
+    // Nobody can tell whether it came from a terminal, which has told everybody.
+    { group: "share", notForwarded: ["INT"] },
+  ] as const)("are passed on, except $notForwarded in a group that is $group", async ({ group, notForwarded }) => {
+    const { guard, pid } = await guarding(recorder(), { group });
+    await eventually(() => wordsIn(file).includes("ready"));
+    const heard = ["ready"];
+    const told: string[] = [];
+    for (const name of ["INT", "HUP", "QUIT", "USR1", "USR2", "WINCH"]) {
+      guard.kill(`SIG${name}` as NodeJS.Signals);
+      told.push(`SIG${name}`);
+      await eventually(() => expect(guard.signals).toEqual(told));
+      if (!notForwarded.some((one) => one === name)) heard.push(name);
+      await eventually(() => expect(wordsIn(file)).toEqual(heard));
+    }
+    expect(isRunning(pid)).toBe(true);
+    guard.kill("SIGTERM");
+    expect(await guard.ended()).toEqual({ code: 5 });
+  });
+
+  test("stop both and let both go on (SIGTSTP, SIGCONT)", async () => {
+    const { guard, pid } = await guarding(recorder());
+    await eventually(() => wordsIn(file).includes("ready"));
+    const states = () => [guard.process.pid ?? 0, pid].map((one) => findProcess(one)?.state);
+    guard.kill("SIGTSTP");
+    await eventually(() => expect(states()).toEqual(["stopped", "stopped"]));
+    expect(guard.signals).toEqual(["SIGTSTP"]);
+    guard.kill("SIGCONT");
+    await eventually(() => expect(states()).toEqual(["running", "running"]));
+    guard.kill("SIGTERM");
+    expect(await guard.ended()).toEqual({ code: 5 });
+  });
+
+  test("do not let a program go on whose time is over", async () => {
+    const { guard } = await guarding(recorder(), { permit: [60_000, 500] });
+    await eventually(() => wordsIn(file).includes("ready"));
+    // Nobody is there to help.
+    for (const other of leftovers()) if (isWatchdog(other)) process.kill(other, "SIGKILL");
+    guard.kill("SIGTSTP");
+    await eventually(() => expect(findProcess(guard.process.pid ?? 0)?.state).toBe("stopped"));
+    // Until its time is over.
+    await sleep(600);
+    guard.kill("SIGCONT");
+    expect(await guard.ended()).toEqual({ killedBy: "SIGKILL" });
+  });
+});
+
+function isWatchdog(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("watchdog.js");
+}
+
+const STUBBORN = "trap 'echo TERM >> FILE.log' TERM; sleep 300 & echo $$ $! > FILE; while :; do wait; done";
+const MEEK = "sleep 300 & echo $$ $! > FILE; wait";
+
+describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
+  const all = async (script: string, options: Partial<Guarding> = {}) => {
+    const { guard } = await guarding(script.replaceAll("FILE", file), { group, ...options });
+    return { guard, pids: await pidsIn(file, 2) };
+  };
+
+  test("ends the program and its children when the guard is killed", async () => {
+    const { guard, pids } = await all(MEEK);
+    guard.kill("SIGKILL");
+    await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 2_000 });
+  });
+
+  test("kills what does not end, before its time is over", async () => {
+    const { guard, pids } = await all(STUBBORN, { permit: [60_000, 1_500] });
+    const killedAt = performance.now();
+    guard.kill("SIGKILL");
+    await eventually(() => expect(wordsIn(`${file}.log`)).toContain("TERM"), { timeoutMs: 1_000 });
+    await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 3_000 });
+    expect(performance.now() - killedAt).toBeLessThan(2_000);
+  });
+
+  test("asks, then kills, when the guard is frozen", async () => {
+    const { guard, pids } = await all(STUBBORN, { permit: [500, 1_500] });
+    const [, child = 0] = pids;
+    guard.kill("SIGSTOP");
+    const stoppedAt = performance.now();
+    await eventually(() => expect(wordsIn(`${file}.log`)).toEqual(["TERM"]), { timeoutMs: 1_400, intervalMs: 10 });
+    await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 3_000 });
+    expect(performance.now() - stoppedAt).toBeLessThan(2_000);
+    expect(wordsIn(`${file}.log`)).toEqual(["TERM"]);
+    expect(isRunning(child)).toBe(false);
+    guard.kill("SIGCONT");
+    expect(await guard.ended()).toEqual({ killedBy: "SIGKILL" });
+  });
+
+  test("kills what is frozen together with the guard", async () => {
+    const { guard, pids } = await all(MEEK, { permit: [300, 800] });
+    for (const pid of [guard.process.pid ?? 0, ...pids]) process.kill(pid, "SIGSTOP");
+    await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 2_000 });
+    guard.kill("SIGCONT");
+    expect(await guard.ended()).toEqual({ killedBy: "SIGKILL" });
+  });
+
+  test("leaves a program alone whose permission is renewed", async () => {
+    const { guard, pids } = await all(`(sleep 1.5; echo slept > FILE.log; exit 4) & echo $$ $! > FILE; wait $!`, {
+      permit: [400, 600],
+      renewEveryMs: 100,
+    });
+    expect(await guard.ended()).toEqual({ code: 4 });
+    expect(wordsIn(`${file}.log`)).toEqual(["slept"]);
+    expect(pids.length).toBe(2);
+  });
+
+  test("is killed by no signal that a whole service gets", async () => {
+    const { guard, pids } = await all(STUBBORN, { permit: [60_000, 1_500] });
+    const watchdog = await eventually(() => leftovers().find(isWatchdog) ?? false);
+    // The first signal is SIGHUP, which node itself leaves alone.
+    await eventually(() => /^SigCgt:.*[13579bdf]$/m.test(readFileSync(`/proc/${watchdog}/status`, "utf8")));
+    for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.kill(watchdog, signal);
+    guard.kill("SIGKILL");
+    await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 3_000 });
+  });
+});
+
+test("what the guard writes leaves the program's stderr as it is", async () => {
+  const { guard, pid } = await guarding("trap '' USR1; sleep 300");
+  guard.kill("SIGUSR1");
+  await eventually(() => expect(guard.signals).toEqual(["SIGUSR1"]));
+  const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/2`, "utf8"))?.[1] ?? "";
+  // Not O_NONBLOCK, or what it writes would be lost when nobody reads for a while.
+  expect(Number.parseInt(flags, 8) & constants.O_NONBLOCK).toBe(0);
+  guard.kill("SIGTERM");
+  expect(await guard.ended()).toEqual({ killedBy: "SIGTERM" });
+});
