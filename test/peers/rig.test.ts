@@ -1,15 +1,8 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { served, violations } from "../support/exclusion-log.ts";
-import { Fleet } from "../support/peers.ts";
-import { freshChroot } from "../support/shared-server.ts";
+import { startFleet } from "./fleet.ts";
 
 const SECONDS = 2;
-
-async function startFleet(): Promise<Fleet> {
-  const fleet = new Fleet(await freshChroot());
-  onTestFinished(() => fleet.stop());
-  return fleet;
-}
 
 // Before the rig says anything about zksh: it finds nothing where nothing is wrong, and something where it is.
 

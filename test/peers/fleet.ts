@@ -1,0 +1,23 @@
+import { onTestFinished } from "vitest";
+import { type Interval, served } from "../support/exclusion-log.ts";
+import { Fleet, type FleetOptions } from "../support/peers.ts";
+import { freshChroot } from "../support/shared-server.ts";
+
+/** How long a fleet sails: a few seconds in CI, a minute where somebody asks for it. */
+export const FLEET_SECONDS = Number(process.env.ZKSH_FLEET_SECONDS ?? 6);
+
+/** For the tests' own deadline. */
+export const FLEET_TIMEOUT_MS = FLEET_SECONDS * 1_000 + 60_000;
+
+/** An empty fleet in a chroot of its own; it is gone when the test is over. */
+export async function startFleet(options?: FleetOptions, logs?: readonly string[]): Promise<Fleet> {
+  const fleet = new Fleet(await freshChroot(), options, logs);
+  onTestFinished(() => fleet.stop());
+  return fleet;
+}
+
+/** The rarest contender compared with the commonest, among those named; 1 is perfectly fair. */
+export function fairness(intervals: readonly Interval[], contenders: readonly string[]): number {
+  const counts = contenders.map((name) => served(intervals, contenders).get(name) ?? 0);
+  return Math.min(...counts) / Math.max(...counts);
+}
