@@ -35,6 +35,8 @@ export interface GuardRequest {
    * else hears of it meanwhile.
    */
   readonly onSignal: (signal: NodeJS.Signals) => void;
+  /** Aborted before the program was started: it is not started any more. Of no meaning afterwards. */
+  readonly signal?: AbortSignal;
 }
 
 /** "All of it" below: the program and every process it has started that is still in its group. */

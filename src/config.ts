@@ -42,6 +42,7 @@ export interface Config {
   /** Nothing is asked, even on a terminal. */
   readonly isNoInput: boolean;
   readonly isQuiet: boolean;
+  readonly isVerbose: boolean;
   readonly isDebug: boolean;
 }
 
@@ -69,6 +70,7 @@ export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Conf
     isYes: settings.isOn("yes"),
     isNoInput: settings.isOn("no-input"),
     isQuiet: settings.isOn("quiet"),
+    isVerbose: settings.isOn("verbose"),
     isDebug: settings.isOn("debug"),
   };
 }

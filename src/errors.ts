@@ -43,6 +43,8 @@ const LOCK_EXIT_CODES = {
   "sequence-exhausted": LockExitCode.usage,
   "limit-mismatch": LockExitCode.usage,
   "nested-lock": LockExitCode.usage,
+  "command-not-executable": LockExitCode.notExecutable,
+  "command-not-found": LockExitCode.notFound,
 } as const;
 
 export interface ErrorDetails {
@@ -136,16 +138,25 @@ export class RefusedError extends ZkshError {
   readonly exitCode = ExitCode.refused;
 }
 
+export interface LockErrorDetails {
+  readonly lostReason?: "session-lost" | "node-deleted";
+  /** Instead of the one that belongs to the reason. */
+  readonly exitCode?: number;
+}
+
 /**
  * A lock was not got, or not kept: `busy` (asked not to wait), `lock-timeout`, `lock-lost`, `revoked`, `sequence-exhausted`,
- * `limit-mismatch`, `nested-lock`. Its exit codes leave a program under the lock room for its own.
+ * `limit-mismatch`, `nested-lock`, `command-not-found`, `command-not-executable`. Its exit codes leave a program under the lock room for its own.
  */
 export class LockError extends ZkshError {
   readonly exitCode: number;
+  /** With `lock-lost`: how. */
+  readonly lostReason: "session-lost" | "node-deleted" | undefined;
 
-  constructor(reason: keyof typeof LOCK_EXIT_CODES, message: string, details: ErrorDetails = {}) {
+  constructor(reason: keyof typeof LOCK_EXIT_CODES, message: string, details: ErrorDetails & LockErrorDetails = {}) {
     super(reason, message, details);
-    this.exitCode = LOCK_EXIT_CODES[reason];
+    this.exitCode = details.exitCode ?? LOCK_EXIT_CODES[reason];
+    this.lostReason = details.lostReason;
   }
 }
 
@@ -158,6 +169,13 @@ export class InterruptedError extends ZkshError {
     super("interrupted", message, details);
     this.outcome = details.outcome;
   }
+}
+
+/** As {@link exitCodeOf}, for commands that run a program under a lock: only what they say themselves, and never a low number. */
+export function lockExitCodeOf(error: unknown): number {
+  if (error instanceof LockError || error instanceof InterruptedError) return error.exitCode;
+  if (error instanceof UsageError || error instanceof RefusedError) return LockExitCode.usage;
+  return error instanceof ZkshError ? LockExitCode.unavailable : ExitCode.bug;
 }
 
 /** The number a process ends with after `error`; anything that is not ours is a bug. */

@@ -1,14 +1,15 @@
 /** The composition root: the command line and the world outside become settings, a front end, and an exit code. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import type { Program } from "./commands/command.ts";
+import { findCommand, type Program } from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
 import { type Config, outputFormat, readConfig, type Surroundings, sessionOptions } from "./config.ts";
-import { ExitCode, InterruptedError, NoNodeError, UsageError } from "./errors.ts";
+import { ExitCode, InterruptedError, lockExitCodeOf, NoNodeError, UsageError } from "./errors.ts";
 import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts";
 import { type Io, isBrokenPipe, write } from "./io/io.ts";
 import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { prompterFor } from "./io/prompter.ts";
+import { takeSignals } from "./io/signals.ts";
 import type { OutputFormat } from "./render/renderer.ts";
 import { formatAddress, parseConnectString } from "./session/connect-string.ts";
 import type { SessionOptions } from "./session/options.ts";
@@ -150,7 +151,7 @@ async function readScript(path: string, io: Io): Promise<Buffer> {
 }
 
 function frontEndOptions(config: Config, { io, services, signal }: Environment): FrontEndOptions {
-  const { output: format, color, isQuiet } = config;
+  const { output: format, color, isQuiet, isVerbose } = config;
   return {
     io,
     signal,
@@ -159,12 +160,13 @@ function frontEndOptions(config: Config, { io, services, signal }: Environment):
     dialect: format === "zkcli" ? "zkcli" : "zksh",
     isForPeople: () => format === "text" && io.stdout.isTTY && !isQuiet,
     asker: config.isYes ? "yes" : config.isNoInput ? undefined : () => prompterFor(io),
-    renderer: () => openRenderer(io.stdout, { format, color, isQuiet }),
-    async openSession(target) {
+    isFollowed: () => format === "json" || isVerbose || (io.stderr.isTTY && !isQuiet),
+    renderer: () => openRenderer(io.stdout, { format, color, isQuiet, isVerbose }),
+    async openSession(target, overrides) {
       const options = await sessionOptions(config, (path) => io.readFile(path));
       const elsewhere = target === undefined ? {} : parseConnectString(target);
       const trace = (line: string) => void write(io.stderr, `${line}\n`).catch(() => {});
-      return services.openSession({ ...options, ...elsewhere, ...(config.isDebug && { trace }) });
+      return services.openSession({ ...options, ...elsewhere, ...overrides, ...(config.isDebug && { trace }) });
     },
   };
 }
@@ -210,7 +212,9 @@ async function reportError(error: unknown, context: ReportContext): Promise<numb
   const isDebug = flags.debug !== undefined || Boolean(surroundings.env.ZKSH_DEBUG);
   const where = file === undefined || line === undefined ? undefined : { file, line };
   const nearby = format === "text" ? await lookNearby(error, { current: session, open }) : undefined;
-  return report(error, { io, renderer, command, isDebug, nearby, exitCode: signalCode, ...(where && { where }) });
+  const isGuard = command !== undefined && (findCommand(commands, command)?.isGuard ?? false);
+  const exitCode = signalCode ?? (isGuard ? lockExitCodeOf(error) : undefined);
+  return report(error, { io, renderer, command, isDebug, nearby, exitCode, ...(where && { where }) });
 }
 
 /** Loads what looks around only where something is missing. */
@@ -239,12 +243,17 @@ const processServices: Services = {
   },
   onSignal(listener) {
     const signals = Object.keys(SIGNAL_CODES) as EndingSignal[];
-    const listeners = signals.map((signal) => ({ signal, tell: () => listener(signal) }));
-    // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is closed, both its shell and
-    // the kernel send SIGHUP, and the second must not keep us from saying goodbye to the server.
-    for (const { signal, tell } of listeners) process[signal === "SIGHUP" ? "on" : "once"](signal, tell);
+    const giveBack = signals.map((signal) => {
+      const stop = takeSignals([signal], () => {
+        // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is closed, both its shell
+        // and the kernel send SIGHUP, and the second must not keep us from saying goodbye to the server.
+        if (signal !== "SIGHUP") stop();
+        listener(signal);
+      });
+      return stop;
+    });
     return () => {
-      for (const { signal, tell } of listeners) process.off(signal, tell);
+      for (const stop of giveBack) stop();
     };
   },
 };

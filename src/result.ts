@@ -1,13 +1,15 @@
 /** Everything a command can say. Fields are values of the domain, never formatted text: renderers do the formatting. */
 
+import { ExitCode } from "./errors.ts";
 import type { AccessResult } from "./results/access.ts";
 import type { HelpPageResult } from "./results/help.ts";
+import type { LockResult } from "./results/locks.ts";
 import type { QuotasResult } from "./results/quotas.ts";
 import type { ShellResult } from "./results/shell.ts";
 import type { WatchResult } from "./results/watches.ts";
 import type { ZnodeResult } from "./results/znodes.ts";
 
-export type Result = ZnodeResult | AccessResult | QuotasResult | WatchResult | HelpPageResult | ShellResult;
+export type Result = ZnodeResult | AccessResult | QuotasResult | LockResult | WatchResult | HelpPageResult | ShellResult;
 
 /** The result of one kind; renderers are maps from every kind to a function of its result. */
 export type ResultOf<Kind extends Result["kind"]> = Extract<Result, { readonly kind: Kind }>;
@@ -20,4 +22,11 @@ export type Control =
 
 export function isControl(output: Result | Control): output is Control {
   return output.kind === "exit" || output.kind === "clear" || output.kind === "again";
+}
+
+/** What a process ends with that has said this last: answers can be no, and programs fail. */
+export function exitCodeOfResult(result: Result): number {
+  if (result.kind === "existence") return result.exists ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
+  return result.kind === "lock-ended" ? result.exitCode : ExitCode.ok;
 }

@@ -1,5 +1,7 @@
 /** What a command is: a declaration that returns typed results. It never prints, prompts or exits. */
-import type { ChildEnd, ChildRequest } from "../child.ts";
+import type { ChildEnd, ChildRequest, GuardedChild, GuardRequest, ProgramSearch } from "../child.ts";
+import type { LockError } from "../errors.ts";
+import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { Control, Result } from "../result.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type {
@@ -52,6 +54,16 @@ export interface Context {
   readonly secret?: string;
   /** Runs a program to its end, with our stdout and stderr. */
   runChild(request: ChildRequest): Promise<ChildEnd>;
+  /** What would be run under a name. */
+  findProgram(name: string): Promise<ProgramSearch>;
+  /** Starts a program that never outlives its permission, with our stdin, stdout and stderr. */
+  startGuarded(request: GuardRequest): Promise<GuardedChild>;
+  /** Resolves when stdin has ended; what comes before that is not looked at. */
+  stdinEnd(signal: AbortSignal): Promise<void>;
+  /** Writes a file in one step: nobody sees half of it. */
+  writeFile(path: string, data: string): Promise<void>;
+  /** Somebody reads what is told while a command waits. */
+  readonly isFollowed: boolean;
   /** Told now and then how far a long piece of work has come. */
   readonly onProgress?: (done: number, what: string) => void;
 }
@@ -65,6 +77,14 @@ export interface Shell {
   readonly previousCwd: string | undefined;
   /** The session; a new one when the last was lost. For commands that go on where a session ends. */
   session(): Promise<Session>;
+  /** A session beside the shell's own, for work that must not share its fate. Whoever asks for it closes it. */
+  openSession(options: { readonly timeoutMs?: number | undefined }): Promise<Session>;
+  /** The locks that were taken by earlier lines, by path. */
+  readonly heldLocks: Map<string, HeldLock>;
+  /** A lock of an earlier line is no longer held. */
+  lockLost(path: string, error: LockError): void;
+  /** Tells something that no line has asked for. */
+  say(line: string): void;
   /** Leaves the session and opens another, to `target` or to the same servers; resolves when a server has accepted it. */
   connect(target: string | undefined, signal: AbortSignal): Promise<Session>;
   /** Ends the session; the next one is opened by {@link connect} only. */
@@ -126,8 +146,10 @@ export interface CommandEntry {
   /** One line, imperative, without a full stop. */
   readonly summary: string;
   readonly group: CommandGroup;
-  /** Never asks a server anything. */
+  /** Never asks a server anything, or opens a session of its own. */
   readonly isOffline?: boolean;
+  /** Runs programs under a lock, whose exit codes must come through: its own are those of the second table. */
+  readonly isGuard?: boolean;
   load(): Promise<AnyCommand>;
 }
 

@@ -36,6 +36,8 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Environment;
   readFile(path: string): Promise<Buffer>;
+  /** Writes a file in one step: nobody sees half of it. */
+  writeFile(path: string, data: string): Promise<void>;
   /** Runs a program with our stdout and stderr; see child.ts for what it throws. */
   runChild(request: ChildRequest): Promise<ChildEnd>;
   /** What would be run under this name. */
@@ -70,6 +72,22 @@ export async function readAll(input: Input, signal: AbortSignal): Promise<Buffer
   } finally {
     signal.removeEventListener("abort", stop);
   }
+}
+
+/** Resolves when the stream has ended; what comes before that is thrown away. Aborting forgets the stream. */
+export function inputEnd({ stream }: Input, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted || stream.readableEnded || stream.destroyed) return resolve();
+    const done = () => {
+      signal.removeEventListener("abort", done);
+      for (const event of ["end", "close", "error"]) stream.off(event, done);
+      stream.pause();
+      resolve();
+    };
+    signal.addEventListener("abort", done, { once: true });
+    for (const event of ["end", "close", "error"]) stream.on(event, done);
+    stream.resume();
+  });
 }
 
 /** Nobody reads our output any more (`zksh ls -R / | head`). */

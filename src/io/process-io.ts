@@ -27,6 +27,12 @@ export function processIo(): Io {
       const { readFile } = await import("node:fs/promises");
       return readFile(path);
     },
+    async writeFile(path, data) {
+      const { rename, writeFile } = await import("node:fs/promises");
+      const draft = `${path}.${process.pid}.tmp`;
+      await writeFile(draft, data);
+      await rename(draft, path);
+    },
     async runChild(request) {
       const { runChild } = await import("./child.ts");
       return runChild(request, process.env);

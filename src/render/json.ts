@@ -7,6 +7,7 @@ import { formatPerms } from "../session/acl.ts";
 import type { Acl, Stat } from "../session/session.ts";
 import { parseConfig } from "./config.ts";
 import { escapeJson } from "./escape.ts";
+import { jsonLockProgress, jsonParty } from "./lock.ts";
 import { jsonQuota, jsonUsage } from "./quota.ts";
 import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith } from "./renderer.ts";
 import { hexId, isoTime } from "./stat.ts";
@@ -29,6 +30,12 @@ const renderers: ResultRenderers = {
   failed: ({ path, error }) => ({
     err: line({ error: { reason: error.reason ?? "internal", message: error.message, code: error.code, path } }),
   }),
+  "lock-progress": (result) => ({ err: line(jsonLockProgress(result)) }),
+  "lock-held": ({ environment }) => object(environment),
+  locked: ({ path, node, token, count }) => object({ path, node, token: String(token), count }),
+  unlocked: ({ path, count }) => object({ path, count }),
+  leader: ({ path, leader }) => object({ path, leader: leader ? jsonParty(leader) : null }),
+  "lock-ended": () => ({}),
   acl: ({ path, acl, stat }) => object({ path, acl: acl.map(jsonAcl), stat: jsonStat(stat) }),
   "acl-changed": ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
   "tree-acl-changed": ({ path, count }) => object({ path, changed: count }),

@@ -8,6 +8,8 @@ export type OutputFormat = "text" | "json" | "zkcli";
 export interface Rendered {
   readonly out?: string | Uint8Array;
   readonly err?: string;
+  /** What is being waited for, on a terminal: asked for again while it is shown. Null takes it away. */
+  readonly status?: (() => string) | null;
 }
 
 /** An error as far as it is shown. */
@@ -39,6 +41,8 @@ export interface View {
   readonly columns: number;
   readonly colors: Colors;
   readonly isQuiet: boolean;
+  /** Every step is told. */
+  readonly isVerbose?: boolean;
   /** Milliseconds since the epoch. */
   now(): number;
 }

@@ -9,6 +9,7 @@ import { type Cell, columns } from "./columns.ts";
 import { clientsOf } from "./config.ts";
 import { escapeName, escapeText } from "./escape.ts";
 import { textCommandHelp, textHelp, textTopic } from "./help.ts";
+import { assignments, textLeader, textLockProgress } from "./lock.ts";
 import { prettyJson } from "./pretty-json.ts";
 import { quotaWarnings, textQuota } from "./quota.ts";
 import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
@@ -53,6 +54,19 @@ function textRenderers(view: View): ResultRenderers {
       out: confirm(count > 1 ? `Deleted ${name(path)} and ${count - 1} below it\n` : `Deleted ${name(path)}\n`),
     }),
     failed: ({ error }) => ({ err: `${escapeName(error.message)}\n` }),
+    "lock-progress": (result) => textLockProgress(result, view),
+    "lock-held": ({ paths, environment }) => ({
+      out: assignments(environment),
+      ...(!isQuiet && { err: `holding ${paths.map(escapeName).join(", ")} until stdin ends or a signal comes\n` }),
+    }),
+    locked: ({ path, token, count }) => ({
+      out: confirm(`Locked ${name(path)} (token ${token})${count > 1 ? `, ${count} times` : ""}\n`),
+    }),
+    unlocked: ({ path, count }) => ({
+      out: confirm(count === 0 ? `Unlocked ${name(path)}\n` : `Still locked: ${name(path)}, ${count} more to unlock\n`),
+    }),
+    leader: (result) => textLeader(result, view),
+    "lock-ended": () => ({}),
     acl: ({ acl, stat: of, withStat }) => ({
       out: acl.map((entry) => `${name(formatAcl(entry))}\n`).join("") + (withStat ? stat(of) : ""),
     }),

@@ -69,6 +69,12 @@ function zkcliRenderers(view: View): ResultRenderers {
     "watches-removed": (result) => ({ out: zkcliWatchesRemoved(result) }),
     // zkCli has nothing like them.
     watched: help.result,
+    "lock-progress": help.result,
+    "lock-held": help.result,
+    locked: help.result,
+    unlocked: help.result,
+    leader: help.result,
+    "lock-ended": help.result,
     ran: help.result,
     "working-znode": ({ path, hasMoved }) => ({ out: hasMoved ? "" : `${name(path)}\n` }),
     connected: () => ({}),

@@ -4,7 +4,7 @@ import type { Context } from "../commands/command.ts";
 import { ExitCode, RefusedError, UsageError } from "../errors.ts";
 import { type Io, readAll, write } from "../io/io.ts";
 import type { Rendered, Renderer } from "../render/renderer.ts";
-import { type Control, isControl, type Result } from "../result.ts";
+import { type Control, exitCodeOfResult, isControl, type Result } from "../result.ts";
 import type { Invocation } from "./parser.ts";
 
 /** Asks a person. Only there where a person can answer. */
@@ -26,6 +26,8 @@ export interface Execution {
   readonly onRequestsMade?: () => void;
   /** Acts on what is meant for the shell rather than for the reader. */
   readonly onControl?: (control: Control) => void;
+  /** Shows what the command waits for until something else is shown; null: nothing any more. */
+  readonly onStatus?: (status: (() => string) | null) => void;
   /** The bytes that `-` stands for; stdin when left out. */
   readonly readStdin?: () => Promise<Buffer>;
 }
@@ -90,25 +92,34 @@ async function askFirst(
 
 async function writeResults(
   output: Promise<Result | Control> | AsyncIterable<Result>,
-  { io, renderer, onControl }: Execution,
+  { io, renderer, onControl, onStatus }: Execution,
 ): Promise<number> {
   if (Symbol.asyncIterator in output) {
     const ready = await renderer();
-    for await (const result of output) await writeRendered(ready.result(result), io);
-    return ExitCode.ok;
+    let code: number = ExitCode.ok;
+    for await (const result of output) {
+      await writeRendered(ready.result(result), { io, ...(onStatus && { onStatus }) });
+      code = exitCodeOfResult(result) || code;
+    }
+    return code;
   }
   const [result, ready] = await Promise.all([output, renderer()]);
   if (isControl(result)) {
     onControl?.(result);
     return ExitCode.ok;
   }
-  await writeRendered(ready.result(result), io);
-  return result.kind === "existence" && !result.exists ? ExitCode.refusedByServer : ExitCode.ok;
+  await writeRendered(ready.result(result), { io, ...(onStatus && { onStatus }) });
+  return exitCodeOfResult(result);
 }
 
-async function writeRendered({ out, err }: Rendered, io: Io): Promise<void> {
+async function writeRendered(
+  { out, err, status }: Rendered,
+  { io, onStatus }: Pick<Execution, "io" | "onStatus">,
+): Promise<void> {
   if (out !== undefined && out.length > 0) await write(io.stdout, out);
-  if (err !== undefined && err.length > 0) await write(io.stderr, err);
+  // What is said beside the results can be done without; a program that runs under a lock must not suffer from it.
+  if (err !== undefined && err.length > 0) await write(io.stderr, err).catch(() => {});
+  if (status !== undefined) onStatus?.(status);
 }
 
 type Values = Invocation["args"];

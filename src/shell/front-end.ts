@@ -1,11 +1,12 @@
 /** What all front ends have in common: the world outside, the settings, and the context a command runs in. */
 import type { Context, Program } from "../commands/command.ts";
-import type { Io } from "../io/io.ts";
+import { type Io, inputEnd } from "../io/io.ts";
 import type { Renderer } from "../render/renderer.ts";
+import type { SessionOptions } from "../session/options.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { Execution } from "./execute.ts";
 import type { Dialect } from "./parser.ts";
-import type { ShellState } from "./shell-state.ts";
+import type { SeparateOptions, ShellState } from "./shell-state.ts";
 
 export interface FrontEndOptions {
   readonly io: Io;
@@ -16,7 +17,9 @@ export interface FrontEndOptions {
   readonly isForPeople: () => boolean;
   readonly asker: Execution["asker"] | undefined;
   /** Opens a session to `target`, or to the servers the program was started with. */
-  readonly openSession: (target?: string) => Promise<Session>;
+  readonly openSession: (target?: string, options?: Pick<SessionOptions, "timeoutMs">) => Promise<Session>;
+  /** Somebody reads what is told while a command waits. */
+  readonly isFollowed?: () => boolean;
   readonly renderer: () => Promise<Renderer>;
   /** Whose rules hold for the words of a line; our own when left out. */
   readonly dialect?: Dialect;
@@ -44,9 +47,11 @@ export class FrontEnd {
   readonly execution: Omit<Execution, "context">;
   readonly dialect: Dialect;
   readonly #isForPeople: () => boolean;
+  readonly #isFollowed: () => boolean;
 
   constructor(options: FrontEndOptions) {
     const { io, program, signal, isReadOnly, isForPeople, asker, openSession, renderer, dialect = "zksh" } = options;
+    this.#isFollowed = options.isFollowed ?? (() => false);
     this.io = io;
     this.dialect = dialect;
     this.program = program;
@@ -56,8 +61,15 @@ export class FrontEnd {
     this.execution = { io, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
   }
 
+  /** A session for the shell, or with options one beside it. */
+  readonly open = (target: string | undefined, options?: SeparateOptions): Promise<Session> => {
+    const { timeoutMs } = options ?? {};
+    return this.openSession(target, timeoutMs === undefined ? {} : { timeoutMs });
+  };
+
   context({ state, command, session, isOneShot = false, signal = this.signal, onWatch, onProgress }: Line): Context {
     const isForPeople = this.#isForPeople;
+    const isFollowed = this.#isFollowed;
     const { io, program } = this;
     return {
       session() {
@@ -76,7 +88,14 @@ export class FrontEnd {
         return { ...io.self, tool: `zksh/${program.version()}` };
       },
       env: (name) => io.env[name],
+      get isFollowed() {
+        return isFollowed();
+      },
       runChild: (request) => io.runChild(request),
+      findProgram: (name) => io.findProgram(name),
+      startGuarded: (request) => io.startGuarded(request),
+      stdinEnd: (until) => inputEnd(io.stdin, until),
+      writeFile: (path, data) => io.writeFile(path, data),
       ...(onWatch !== undefined && { onWatch }),
       ...(onProgress && { onProgress: (done, what) => isForPeople() && onProgress(done, what) }),
     };

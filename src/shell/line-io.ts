@@ -28,6 +28,7 @@ export class LineIo {
         return output("stderr");
       },
       readFile: (path) => io.readFile(path),
+      writeFile: (path, data) => io.writeFile(path, data),
       runChild(request) {
         beforeWrite();
         return io.runChild(request);

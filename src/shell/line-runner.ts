@@ -1,6 +1,8 @@
 /** Runs one statement of the interactive shell, with everything that can happen to it: questions, Ctrl-C, impatience. */
+import type { GuardedChild, GuardRequest } from "../child.ts";
 import type { Context } from "../commands/command.ts";
 import { InterruptedError, UsageError } from "../errors.ts";
+import type { Io } from "../io/io.ts";
 import type { Progress } from "../io/progress.ts";
 import type { Control } from "../result.ts";
 import type { WatchListener } from "../session/session.ts";
@@ -74,6 +76,7 @@ export class LineRunner {
     const context: Context = {
       ...frontEnd.context({ state, command, session, signal, onWatch, onProgress: progress.report.bind(progress) }),
       runChild: (request) => io.runChild(request),
+      startGuarded: (request) => this.#startAlone(request, io),
     };
     let control: Control | undefined;
     const asker = this.#asker();
@@ -82,12 +85,36 @@ export class LineRunner {
       io,
       context,
       ...(asker && { asker }),
+      onStatus: (status) => (status ? progress.start(status) : progress.stop()),
       onControl: (wanted) => {
         control = wanted;
       },
       readStdin,
     }).finally(() => invocation.command.effect === "write" && onWrite());
     return { exitCode, ...(control && { control }) };
+  }
+
+  /** The terminal is the program's until it is disposed of. */
+  #startAlone(request: GuardRequest, io: Io): Promise<GuardedChild> {
+    const { lend, progress } = this.#options;
+    progress.stop();
+    return new Promise((resolve, reject) => {
+      const use = async () => {
+        const child = await io.startGuarded(request);
+        await new Promise<void>((disposed) => {
+          resolve({
+            pid: child.pid,
+            hasOwnGroup: child.hasOwnGroup,
+            ended: child.ended,
+            signal: (name) => child.signal(name),
+            gone: () => child.gone(),
+            permit: (limits) => child.permit(limits),
+            dispose: () => child.dispose().finally(disposed),
+          });
+        });
+      };
+      lend(use).catch(reject);
+    });
   }
 
   /** Questions have the terminal to themselves: two readers of one stdin would both get the answer. */

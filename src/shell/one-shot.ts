@@ -8,7 +8,7 @@ import { ShellState } from "./shell-state.ts";
 /** Runs the command and ends its session. Returns the exit code, or throws what the command threw. */
 export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { program } = frontEnd;
-  const state = new ShellState({ isInteractive: false, open: frontEnd.openSession });
+  const state = new ShellState({ isInteractive: false, open: frontEnd.open });
   const progress = new Progress(() => frontEnd.io.stderr);
   const needsSession = seemsToNeedSession(words, program);
   // Awaited below; until then a mistake on the command line is the better thing to report.
@@ -32,6 +32,7 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
       ...frontEnd.execution,
       io,
       context,
+      onStatus: (status) => (status ? progress.start(status) : progress.stop()),
       // From here on only answers are awaited: the goodbye can leave in the same flight as the requests.
       onRequestsMade: () => void session?.close(),
     });

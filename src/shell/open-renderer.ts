@@ -7,12 +7,15 @@ export interface RenderSettings {
   readonly format: OutputFormat;
   readonly color: ColorChoice;
   readonly isQuiet: boolean;
+  readonly isVerbose?: boolean;
 }
 
 /** The renderer for what is written to one stream: colours and widths differ from stream to stream. */
-export async function openRenderer(output: Output, { format, color, isQuiet }: RenderSettings): Promise<Renderer> {
+export async function openRenderer(output: Output, settings: RenderSettings): Promise<Renderer> {
+  const { format, color, isQuiet, isVerbose = false } = settings;
+  const { isTTY, columns } = output;
   const colors = await openColors(output, color);
-  return createRenderer(format, { isTTY: output.isTTY, columns: output.columns, colors, isQuiet, now: Date.now });
+  return createRenderer(format, { isTTY, columns, colors, isQuiet, isVerbose, now: Date.now });
 }
 
 /** The palette for one stream. */

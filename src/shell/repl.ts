@@ -15,7 +15,7 @@ import { LineRunner } from "./line-runner.ts";
 import { redact } from "./secrets.ts";
 import { SessionKeeper } from "./session-keeper.ts";
 import { shellPrompt } from "./shell-prompt.ts";
-import { ShellState } from "./shell-state.ts";
+import { type SeparateOptions, ShellState } from "./shell-state.ts";
 import { Tab } from "./tab.ts";
 import { watchPrinter } from "./watch-printer.ts";
 import { zkcliWords } from "./zkcli-line.ts";
@@ -59,11 +59,14 @@ class Repl {
   constructor(frontEnd: FrontEnd, options: ReplOptions) {
     const { io, program, execution } = frontEnd;
     const ledger = new Ledger();
-    const open = async (target: string | undefined) => ledger.track(await frontEnd.openSession(target));
+    const open = async (target: string | undefined, options?: SeparateOptions) => {
+      const session = await frontEnd.open(target, options);
+      return options ? session : ledger.track(session);
+    };
     this.#frontEnd = frontEnd;
     this.#options = options;
     this.#progress = new Progress(() => io.stderr, options);
-    this.#state = new ShellState({ isInteractive: true, open });
+    this.#state = new ShellState({ isInteractive: true, open, say: (line) => this.#say(line) });
     this.#state.history.push(...options.history.entries);
     this.#recalled = options.history.entries.toReversed();
     this.#keeper = new SessionKeeper({

@@ -1,6 +1,6 @@
 /** The front end for scripts: -c, -f, and whatever is piped in. */
 import { ExitCode, UsageError, ZkshError } from "../errors.ts";
-import { isBrokenPipe } from "../io/io.ts";
+import { isBrokenPipe, write } from "../io/io.ts";
 import type { Control } from "../result.ts";
 import type { Session } from "../session/session.ts";
 import { begin, type Running } from "./execute.ts";
@@ -37,7 +37,11 @@ export interface Script {
 
 /** Runs a script to its end, or to its first failure. Returns the exit code; never throws for what a line does. */
 export async function runScript(script: Script, frontEnd: FrontEnd): Promise<number> {
-  const state = new ShellState({ isInteractive: false, open: frontEnd.openSession });
+  const state = new ShellState({
+    isInteractive: false,
+    open: frontEnd.open,
+    say: (line) => void write(frontEnd.io.stderr, `${line}\n`).catch(() => {}),
+  });
   const { signal, io } = frontEnd;
   // Whoever waits for the next line is woken, and a pipe that stays open does not keep the program.
   const stopReading = () => {
@@ -109,6 +113,8 @@ class Runner {
   }
 
   async #run(statement: Statement): Promise<void> {
+    // What follows was written to run under it.
+    if (this.#state.lostLock) return this.#fail(this.#state.lostLock, statement.line, statement.words[0]?.text);
     this.#state.history.push(statement.source);
     const words = statement.words.map((word) => word.text);
     let invocation: Invocation;

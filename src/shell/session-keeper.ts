@@ -116,7 +116,7 @@ export class SessionKeeper {
     const losses = this.#options.ledger.close();
     if (reason === "expired") {
       const id = `0x${session.id.toString(16)}`;
-      this.#options.say(`session ${id} expired${describe(losses, this.#options.state.locks)}`);
+      this.#options.say(`session ${id} expired${describe(losses, this.#options.state.takeLostLocks())}`);
       this.start();
     } else if (reason === "auth-failed") {
       this.#options.say("the server refused the credentials and ended the session; the next command opens another");

@@ -22,7 +22,8 @@ export function shellPrompt({ frontEnd, state, keeper, colors, hasFailed, isCont
   if (isContinued) return continuationPrompt(style);
   const { server, trouble, session } = keeper;
   const isReadOnly = execution.isReadOnly || (session?.isReadOnly ?? false);
-  const { cwd, locks } = state;
+  const { cwd, heldLocks } = state;
+  const locks = [...heldLocks.keys()];
   return renderPrompt({ server, isReadOnly, cwd, locks, hasFailed, ...(trouble !== undefined && { trouble }) }, style);
 }
 

@@ -1,6 +1,7 @@
 /** What outlives one line: the session, where the user is, who they are, and what was typed. */
 import type { Shell } from "../commands/command.ts";
-import { ConnectionError } from "../errors.ts";
+import { ConnectionError, type LockError } from "../errors.ts";
+import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { Session } from "../session/session.ts";
 
 interface Identity {
@@ -11,17 +12,28 @@ interface Identity {
 export interface ShellStateOptions {
   readonly isInteractive: boolean;
   /** Opens a session to `target`, or to the servers the program was started with. */
-  open(target: string | undefined): Promise<Session>;
+  open(target: string | undefined, options?: SeparateOptions): Promise<Session>;
+  /** Tells something that no line has asked for. */
+  say?(line: string): void;
+}
+
+/** A session that is not the shell's own. */
+export interface SeparateOptions {
+  readonly isSeparate: true;
+  readonly timeoutMs?: number | undefined;
 }
 
 export class ShellState implements Shell {
   readonly isInteractive: boolean;
   readonly history: string[] = [];
-  /** The paths of the locks that are held, for the prompt. */
-  readonly locks: string[] = [];
+  readonly heldLocks = new Map<string, HeldLock>();
+  readonly say: (line: string) => void;
+  /** A lock that lines relied on, and that is gone. */
+  lostLock: LockError | undefined;
   printsWatches = true;
   readonly #open: ShellStateOptions["open"];
   readonly #identities: Identity[] = [];
+  readonly #lostLocks: string[] = [];
   readonly #sessionListeners = new Set<(session: Session) => void>();
   #cwd = "/";
   #previousCwd: string | undefined;
@@ -29,8 +41,9 @@ export class ShellState implements Shell {
   #session: Promise<Session> | undefined;
   #isDisconnected = false;
 
-  constructor({ isInteractive, open }: ShellStateOptions) {
+  constructor({ isInteractive, open, say = () => {} }: ShellStateOptions) {
     this.isInteractive = isInteractive;
+    this.say = say;
     this.#open = open;
   }
 
@@ -75,6 +88,23 @@ export class ShellState implements Shell {
     return this.#session === current ? this.#begin() : this.session();
   }
 
+  async openSession({ timeoutMs }: { readonly timeoutMs?: number | undefined }): Promise<Session> {
+    return this.#identified(await this.#open(this.#target, { isSeparate: true, timeoutMs }));
+  }
+
+  lockLost(path: string, error: LockError): void {
+    this.heldLocks.delete(path);
+    this.lostLock = error;
+    // The end of a session is told with everything that was lost with it.
+    if (this.isInteractive && error.lostReason === "session-lost") this.#lostLocks.push(path);
+    else this.say(error.message);
+  }
+
+  /** The locks that went with a session, each told once. */
+  takeLostLocks(): readonly string[] {
+    return this.#lostLocks.splice(0);
+  }
+
   async connect(target: string | undefined, signal: AbortSignal): Promise<Session> {
     await this.disconnect();
     this.#target = target ?? this.#target;
@@ -99,6 +129,8 @@ export class ShellState implements Shell {
   async end(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
+    for (const lock of this.heldLocks.values()) while (lock.count > 0) void lock.release().catch(() => {});
+    this.heldLocks.clear();
     // A session that could not be opened has nothing to close; whoever asked for it has been told.
     await session?.then(
       (opened) => opened.close(),
@@ -108,10 +140,7 @@ export class ShellState implements Shell {
 
   #begin(): Promise<Session> {
     const begun = this.#open(this.#target).then((session) => {
-      for (const { scheme, credential } of this.#identities) {
-        // Ahead of whatever is asked next. A refusal of what was accepted before shows as a missing permission.
-        session.addAuth(scheme, credential).catch(() => {});
-      }
+      this.#identified(session);
       for (const listener of this.#sessionListeners) listener(session);
       return session;
     });
@@ -121,5 +150,13 @@ export class ShellState implements Shell {
       if (this.#session === begun) this.#session = undefined;
     });
     return begun;
+  }
+
+  #identified(session: Session): Session {
+    for (const { scheme, credential } of this.#identities) {
+      // Ahead of whatever is asked next. A refusal of what was accepted before shows as a missing permission.
+      session.addAuth(scheme, credential).catch(() => {});
+    }
+    return session;
   }
 }

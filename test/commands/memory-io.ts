@@ -54,6 +54,7 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     stderr: output("stderr"),
     env,
     self: { who: "ann@web3", host: "web3.example", pid: 4711 },
+    async writeFile() {},
     async readFile(path) {
       const contents = files[path];
       if (contents === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);

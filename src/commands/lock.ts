@@ -1,0 +1,55 @@
+import { UsageError } from "../errors.ts";
+import { Mutex } from "../recipes/locks/mutex.ts";
+import { option, programToRun, rest, type ValueParser } from "./arguments.ts";
+import { defineCommand } from "./command.ts";
+import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
+import { lockInShell } from "./under-lock/shell-lock.ts";
+import { oneLock, type Recipe, underLock } from "./under-lock/under-lock.ts";
+
+const recipe: ValueParser<"queue" | "unique"> = (text) => {
+  if (text === "queue" || text === "unique") return text;
+  throw new UsageError(`bad recipe '${text}'`, { hint: "queue (fair, the default) or unique (one well-known znode)" });
+};
+
+export const lock = defineCommand({
+  details:
+    "Runs the command under an exclusive lock: first come first served, and the command is stopped before ZooKeeper can " +
+    "give a lost lock to anybody else. Its exit code comes through; 75 is busy, 120 lost, 121 revoked, 123 no ZooKeeper, " +
+    "124 waited too long (help exit-codes). Several paths: all or none. Without a command the lock is held until stdin " +
+    "ends; in the shell, until unlock. --recipe unique: one well-known znode, for paths that other programs lock so; " +
+    "every release then wakes everybody who waits.",
+  examples: [
+    "lock /deploy -- echo deployed",
+    "lock -n /jobs/nightly -- echo running",
+    "lock -w 30s --why 'release 42' /deploy -- echo deployed",
+    "lock /db/main /db/replica -- echo both",
+  ],
+  effect: "write",
+  args: {
+    paths: rest(lockPath, "what to lock; made when missing"),
+    program: programToRun("what to run, with its arguments; no shell"),
+  },
+  options: {
+    ...waitOptions,
+    ...compatOption,
+    recipe: option("", "name", recipe, "queue, or unique"),
+    ...guardOptions,
+  },
+  run(context, { paths, program }, options) {
+    const [first, ...others] = paths;
+    if (first === undefined) throw new UsageError("no path given", { hint: "lock PATH... [-- COMMAND...]" });
+    const taken = toRecipe([first, ...others], options.recipe);
+    if (program.length === 0 && !context.isOneShot) return lockInShell(context, taken, options);
+    return underLock(context, taken, options, program);
+  },
+});
+
+function toRecipe(paths: Recipe["paths"], name: "queue" | "unique" = "queue"): Recipe {
+  const [path, ...others] = paths;
+  if (name === "unique") {
+    if (others.length > 0) throw new UsageError("--recipe unique takes one path");
+    throw new UsageError("later");
+  }
+  if (others.length === 0) return oneLock(path, (session, options) => new Mutex(session, path, options));
+  throw new UsageError("later");
+}

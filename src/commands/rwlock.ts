@@ -1,0 +1,31 @@
+import { UsageError } from "../errors.ts";
+import { ReadWriteLock } from "../recipes/locks/read-write-lock.ts";
+import { programToRun, required, type ValueParser } from "./arguments.ts";
+import { defineCommand } from "./command.ts";
+import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
+import { lockInShell } from "./under-lock/shell-lock.ts";
+import { oneLock, underLock } from "./under-lock/under-lock.ts";
+
+const side: ValueParser<"read" | "write"> = (text) => {
+  if (text === "read" || text === "write") return text;
+  throw new UsageError(`'${text}' is no side of a lock`, { hint: "rwlock read PATH, or rwlock write PATH" });
+};
+
+export const rwlock = defineCommand({
+  details:
+    "Runs the command with others who read, or alone to write. First come first served: a writer that waits is not " +
+    "overtaken. Options and exit codes are those of lock.",
+  examples: ["rwlock read /db -- echo dumping", "rwlock write /db -- echo migrating"],
+  effect: "write",
+  args: {
+    side: required(side, "read: with other readers; write: alone"),
+    path: required(lockPath, "what to lock; made when missing"),
+    program: programToRun("what to run, with its arguments; no shell"),
+  },
+  options: { ...waitOptions, ...compatOption, ...guardOptions },
+  run(context, { side: wanted, path, program }, options) {
+    const recipe = oneLock(path, (session, lockOptions) => new ReadWriteLock(session, path, lockOptions)[wanted]);
+    if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, options);
+    return underLock(context, recipe, options, program);
+  },
+});

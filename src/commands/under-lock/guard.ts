@@ -1,0 +1,196 @@
+/**
+ * Runs a program for as long as a lock is held, and not a moment longer.
+ *
+ * The safety clock: `heldForMs` is the time for which ZooKeeper cannot give the lock to anybody else, even if nothing is
+ * ever heard again. When no more than the grace is left of it, the program is asked to end; when it has run out, the
+ * program is killed. Both are over before the server can expire the session. The same limits are handed on to a process
+ * that outlives us, in case we are frozen or killed.
+ */
+import type { ChildEnd, GuardedChild, GuardRequest } from "../../child.ts";
+import { LockError } from "../../errors.ts";
+import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
+import type { LockProgress, StopReason } from "../../results/locks.ts";
+import type { Session } from "../../session/session.ts";
+
+/** What is needed of a lock, or of several that are held as one. */
+export interface Holding {
+  /** Aborted when it is lost. */
+  readonly signal: AbortSignal;
+  heldForMs(): number;
+  onRevoke(listener: (request: RevokeRequest) => void): () => void;
+}
+
+export interface GuardSettings {
+  readonly path: string;
+  readonly graceMs: number;
+  readonly stopSignal: NodeJS.Signals;
+  readonly onSuspend: "ignore" | "stop" | "term";
+  readonly onLost: "term" | "kill" | "warn";
+  readonly onRevoke: "term" | "ignore";
+}
+
+export interface GuardOptions {
+  readonly session: Session;
+  readonly holding: Holding;
+  readonly settings: GuardSettings;
+  start(onSignal: GuardRequest["onSignal"]): Promise<GuardedChild>;
+  tell(progress: LockProgress): void;
+}
+
+export interface GuardedEnd {
+  readonly end: ChildEnd;
+  /** It had to be stopped, or the lock was not held to the end. */
+  readonly stopped?: StopReason;
+}
+
+/** A second signal within this time means it. */
+const IMPATIENCE_MS = 2_000;
+/** Those that the program has left behind are mentioned after this time. */
+const LEFTOVERS_AFTER_MS = 1_000;
+
+export async function runGuarded(options: GuardOptions): Promise<GuardedEnd> {
+  return new Guard(options).run();
+}
+
+class Guard {
+  readonly #options: GuardOptions;
+  /** Fine enough for the margin that the session keeps before its end. */
+  readonly #tickMs: number;
+  #child: GuardedChild | undefined;
+  #why: StopReason | undefined;
+  #isLost = false;
+  #isFrozen = false;
+  #isKilled = false;
+  #killTimer: NodeJS.Timeout | undefined;
+  #lastSignalAt = -Infinity;
+
+  constructor(options: GuardOptions) {
+    this.#options = options;
+    this.#tickMs = Math.min(250, Math.max(20, options.session.timeoutMs / 80));
+  }
+
+  async run(): Promise<GuardedEnd> {
+    const { session, holding, settings, start, tell } = this.#options;
+    const { path } = settings;
+    const child = await start((signal) => this.#signalled(signal));
+    this.#child = child;
+    tell({ event: "started", path, pid: child.pid });
+    const ticking = setInterval(() => this.#tick(), this.#tickMs);
+    const stopState = session.onState(({ state }) => this.#stateChanged(state));
+    const stopRevoke = holding.onRevoke((request) => this.#revoked(request));
+    const onLost = () => this.#tick();
+    holding.signal.addEventListener("abort", onLost, { once: true });
+    try {
+      this.#tick();
+      if (session.state === "suspended") this.#stateChanged("suspended");
+      const end = await child.ended;
+      tell({ event: "child-exit", path, end });
+      await this.#untilGone(child);
+      // A pause may have ended the session without anybody having had the time to say so.
+      if (holding.heldForMs() <= 0) this.#isLost = true;
+      const stopped = this.#why ?? (this.#isLost ? "lost" : undefined);
+      return { end, ...(stopped && { stopped }) };
+    } finally {
+      clearInterval(ticking);
+      clearTimeout(this.#killTimer);
+      stopState();
+      stopRevoke();
+      holding.signal.removeEventListener("abort", onLost);
+      await child.dispose();
+    }
+  }
+
+  #tick(): void {
+    const { holding, settings } = this.#options;
+    const { graceMs, onLost } = settings;
+    const leftMs = holding.heldForMs();
+    this.#isLost ||= leftMs <= 0;
+    if (onLost === "warn") return;
+    // The znode was taken away, but the session lives: there is nothing left to be in time for, and the grace stands.
+    if (holding.signal.aborted && isNodeDeleted(holding.signal.reason)) return this.#stop("lost");
+    const stopInMs = onLost === "term" ? leftMs - graceMs : Infinity;
+    this.#child?.permit({ stopInMs, killInMs: leftMs });
+    if (leftMs <= this.#tickMs) this.#kill("lost");
+    else if (stopInMs <= 0) this.#stop("lost");
+  }
+
+  #stateChanged(state: Session["state"]): void {
+    const { holding, settings, tell } = this.#options;
+    const { path, onSuspend } = settings;
+    if (state === "suspended") {
+      tell({ event: "suspended", path, leftMs: holding.heldForMs() });
+      if (onSuspend === "term") this.#stop("suspended");
+      else if (onSuspend === "stop" && this.#why === undefined) this.#freeze(true);
+    } else if (state === "connected" && holding.heldForMs() > 0) {
+      tell({ event: "resumed", path });
+      this.#freeze(false);
+    }
+  }
+
+  #revoked(request: RevokeRequest): void {
+    const { settings, tell } = this.#options;
+    tell({ event: "revoked", path: settings.path, request });
+    if (settings.onRevoke === "term") this.#stop("revoked");
+  }
+
+  /** It was passed on already. The second one in a row starts the clock: whoever sends it wants an end. */
+  #signalled(signal: NodeJS.Signals): void {
+    if (signal !== "SIGTERM" && signal !== "SIGINT") return;
+    const now = performance.now();
+    const isSecond = now - this.#lastSignalAt <= IMPATIENCE_MS;
+    this.#lastSignalAt = now;
+    if (isSecond) this.#killAfterGrace("impatient");
+  }
+
+  #freeze(isFrozen: boolean): void {
+    if (this.#isFrozen === isFrozen) return;
+    this.#isFrozen = isFrozen;
+    this.#child?.signal(isFrozen ? "SIGSTOP" : "SIGCONT");
+  }
+
+  #stop(why: StopReason): void {
+    if (this.#why !== undefined) return;
+    this.#why = why;
+    const { stopSignal, graceMs } = this.#options.settings;
+    this.#child?.permit({ stopInMs: Infinity, killInMs: graceMs });
+    this.#send(stopSignal, why);
+    // What is frozen cannot hear it.
+    this.#freeze(false);
+    this.#killAfterGrace(why);
+  }
+
+  #killAfterGrace(why: StopReason): void {
+    this.#killTimer ??= setTimeout(() => this.#kill(why), this.#options.settings.graceMs);
+  }
+
+  #kill(why: StopReason): void {
+    if (this.#isKilled) return;
+    this.#isKilled = true;
+    if (why !== "impatient") this.#why ??= why;
+    this.#send("SIGKILL", why);
+  }
+
+  #send(signal: NodeJS.Signals, why: StopReason): void {
+    const child = this.#child;
+    if (!child) return;
+    child.signal(signal);
+    this.#options.tell({ event: "signal", path: this.#options.settings.path, signal, pid: child.pid, why });
+  }
+
+  async #untilGone(child: GuardedChild): Promise<void> {
+    const { settings, tell } = this.#options;
+    const mention = setTimeout(
+      () => tell({ event: "leftovers", path: settings.path, pid: child.pid }),
+      LEFTOVERS_AFTER_MS,
+    );
+    try {
+      await child.gone();
+    } finally {
+      clearTimeout(mention);
+    }
+  }
+}
+
+function isNodeDeleted(reason: unknown): boolean {
+  return reason instanceof LockError && reason.lostReason === "node-deleted";
+}

@@ -1,0 +1,61 @@
+/** `lock PATH` at the prompt and in scripts: held by the shell's own session until `unlock`, or until the shell ends. */
+import { type LockError, UsageError } from "../../errors.ts";
+import type { HeldLock } from "../../recipes/locks/held-lock.ts";
+import type { Result } from "../../result.ts";
+import type { Context } from "../command.ts";
+import { Channel } from "./channel.ts";
+import { acquireLimits, type LockValues, lockOptions } from "./options.ts";
+import type { Recipe } from "./under-lock.ts";
+
+export async function* lockInShell(context: Context, recipe: Recipe, values: LockValues): AsyncGenerator<Result> {
+  const { shell } = context;
+  const [path, ...others] = recipe.paths;
+  if (others.length > 0) throw new UsageError("in the shell lock takes one path at a time");
+  const held = shell.heldLocks.get(path);
+  if (held) {
+    held.again();
+    yield locked(held);
+    return;
+  }
+  const results = new Channel<Result>();
+  const work = acquire(context, recipe, values, (result) => results.push(result)).finally(() => results.close());
+  work.catch(() => {});
+  yield* results;
+  const lock = await work;
+  shell.heldLocks.set(path, lock);
+  lock.signal.addEventListener("abort", () => lost(context, lock), { once: true });
+  lock.onRevoke(({ by = "somebody", reason }) => {
+    shell.say(`${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}: unlock ${path} gives it back`);
+  });
+  yield locked(lock);
+}
+
+async function acquire(
+  context: Context,
+  recipe: Recipe,
+  values: LockValues,
+  emit: (result: Result) => void,
+): Promise<HeldLock> {
+  const session = await context.shell.session();
+  const givesUpAt = values.wait === undefined ? {} : { givesUpAt: Date.now() + values.wait };
+  const options = {
+    ...lockOptions(context, values),
+    onEvent: (progress: import("../../results/locks.ts").LockProgress) =>
+      emit({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt }),
+  };
+  const { signal, isFollowed } = context;
+  const limits = acquireLimits(values, { begun: performance.now(), isWatched: isFollowed, signal });
+  const [lock] = (await recipe.acquire(session, options, limits)).locks;
+  if (!lock) throw new Error("nothing was locked");
+  return lock;
+}
+
+function lost({ shell }: Context, lock: HeldLock): void {
+  const error: LockError = lock.signal.reason;
+  shell.lockLost(lock.path, error);
+}
+
+function locked(lock: HeldLock): Result {
+  const { path, nodePath, fencingToken, count } = lock;
+  return { kind: "locked", path, node: nodePath, token: fencingToken, count };
+}
