@@ -20,15 +20,18 @@ interface ChildNames {
 }
 
 /** What is said beside changes. `unreadable`: a znode that will not be reported, and why. */
-export type Notice =
-  | { readonly event: "session-lost" | "session-replaced"; readonly path: string }
-  | { readonly event: "unreadable"; readonly path: string; readonly error: Error };
+export type Notice = LostSession | { readonly event: "unreadable"; readonly path: string; readonly error: Error };
+
+export interface LostSession {
+  readonly event: "session-lost" | "session-replaced";
+  readonly path: string;
+}
 
 /** Something that is being watched. It remembers what it has told, over the end of a session too. */
-export interface Follower {
+export interface Follower<Told = Change | Notice> {
   readonly path: string;
   /** Tells what is there, or what has changed since it told last, and then every change. Returns when the session is lost. */
-  follow(session: Session, signal: AbortSignal): AsyncGenerator<Change | Notice>;
+  follow(session: Session, signal: AbortSignal): AsyncGenerator<Told>;
 }
 
 export interface FollowOptions {
@@ -40,10 +43,10 @@ export interface FollowOptions {
 const PAUSE_MS = 1_000;
 
 /** Every change, session after session, until the signal is aborted. Throws what goes wrong before the first is told. */
-export async function* followForever(
-  follower: Follower,
+export async function* followForever<Told>(
+  follower: Follower<Told>,
   { signal, session: open }: FollowOptions,
-): AsyncGenerator<Change | Notice> {
+): AsyncGenerator<Told | LostSession> {
   const { path } = follower;
   let session = await open();
   for (let hasBegun = false; ; ) {

@@ -19,6 +19,8 @@ export interface HolderRecord {
   readonly queued?: string;
   readonly acquired?: string;
   readonly revoke?: RevokeRequest;
+  /** The tickets that the programs around this one hold: a lock taken inside a lock. Tells deadlocks between commands. */
+  readonly within?: readonly string[];
 }
 
 /** Somebody asks the holder to give way. */

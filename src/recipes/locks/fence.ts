@@ -1,0 +1,106 @@
+/** Keeps late holders out: a sequencer names one holding of a lock, a token is a number that only grows. */
+import { ConflictError, NoNodeError, OperationError, UsageError } from "../../errors.ts";
+import { validatePath } from "../../session/path.ts";
+import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
+import { createWithParents } from "../create-with-parents.ts";
+
+/** One holding of a lock: the ticket, and the czxid that no other ticket will ever have. */
+export interface Sequencer {
+  readonly mode: string;
+  readonly czxid: bigint;
+  readonly node: string;
+}
+
+const SEQUENCER = /^(exclusive|read|write|semaphore|leader):0x([0-9a-f]{1,16}):(\/.*)$/i;
+
+/** Throws UsageError. */
+export function parseSequencer(text: string): Sequencer {
+  const [, mode, czxid, node] = SEQUENCER.exec(text) ?? [];
+  if (mode === undefined || node === undefined) {
+    throw new UsageError(`bad sequencer '${text}'`, {
+      hint: "a sequencer is mode:czxid:znode, as ZK_LOCK_SEQUENCER has it: exclusive:0x1f:/deploy/…",
+    });
+  }
+  validatePath(node);
+  return { mode, czxid: BigInt(`0x${czxid}`), node };
+}
+
+/** Whether that holding goes on, by what the leader knows now. Makes its requests at once. */
+export async function isCurrent(session: Session, { node, czxid }: Sequencer, options: CallOptions): Promise<boolean> {
+  const [, stat] = await Promise.all([session.sync(node, options), session.exists(node, options)]);
+  return stat !== undefined && BigInt.asUintN(64, stat.czxid) === czxid;
+}
+
+/**
+ * A register that only grows: takes the token if none was higher, and makes the znode if there is none. Returns what was
+ * there before. Throws OperationError for a token that is lower.
+ */
+export async function guard(
+  session: Session,
+  path: string,
+  token: bigint,
+  options: CallOptions,
+): Promise<bigint | undefined> {
+  const bytes = Buffer.from(String(token));
+  for (;;) {
+    try {
+      const { data, stat } = await session.getData(path, options);
+      const stored = readToken(data, path);
+      if (stored !== undefined && stored > token) throw outdated(token, stored, path);
+      if (stored !== token) await session.setData(path, bytes, { ...options, version: stat.version });
+      return stored;
+    } catch (error) {
+      const isMissing = error instanceof NoNodeError;
+      if (!isMissing && !(error instanceof ConflictError && error.reason === "bad-version")) throw error;
+      if (isMissing && (await make(session, path, bytes, options))) return undefined;
+    }
+  }
+}
+
+/** False when somebody else was faster. */
+async function make(session: Session, path: string, bytes: Buffer, options: CallOptions): Promise<boolean> {
+  try {
+    await createWithParents(session, path, bytes, options);
+    return true;
+  } catch (error) {
+    if (error instanceof ConflictError && error.reason === "node-exists") return false;
+    throw error;
+  }
+}
+
+function readToken(data: Buffer | null, path: string): bigint | undefined {
+  const text = data?.toString().trim() ?? "";
+  if (text === "") return undefined;
+  if (/^\d+$/.test(text)) return BigInt(text);
+  throw new ConflictError("not-a-token", `what ${path} holds is no token`, {
+    path,
+    hint: "a guard keeps a znode of its own",
+  });
+}
+
+function outdated(token: bigint, stored: bigint, path: string): OperationError {
+  return new OperationError("outdated-token", `token ${token} is outdated: ${path} has seen ${stored}`, { path });
+}
+
+/**
+ * Does one thing, but only while the lock's ticket exists: both are decided in one transaction, so that a holder whose
+ * session has expired cannot come late. Throws ConflictError `lock-gone`.
+ */
+export async function fenced(
+  session: Session,
+  node: string,
+  op: MultiOp,
+  options: CallOptions,
+): Promise<MultiResult | undefined> {
+  try {
+    const { results } = await session.multi([{ op: "check", path: node }, op], options);
+    return results[1];
+  } catch (error) {
+    if (!(error instanceof NoNodeError) || error.path !== node) throw error;
+    throw new ConflictError("lock-gone", `the lock ${node} is gone: nothing was done`, {
+      path: node,
+      hint: "its session has expired, or somebody has removed it",
+      cause: error,
+    });
+  }
+}

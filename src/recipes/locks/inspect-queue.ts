@@ -1,0 +1,131 @@
+/** Who of a queue holds and who waits: judged by what each library looks at, which is less than what we would wait for. */
+import { blocks, type Claim, type Contender } from "./contender.ts";
+import type { HolderRecord, LockMode, Party, RevokeRequest } from "./holder-record.ts";
+
+/** Somebody in a queue, with the place it has there. */
+export interface Standing extends Party {
+  readonly mode: LockMode;
+  /** All its tickets, the first being {@link Party.node}: a client may queue for two families at once. */
+  readonly nodes: readonly string[];
+  readonly revoke?: RevokeRequest;
+  /** The tickets that programs around it hold. */
+  readonly within?: readonly string[];
+}
+
+/** Somebody in a queue, before it is known who holds. */
+export interface Queued {
+  readonly party: Party;
+  readonly contender: Contender;
+  readonly record?: HolderRecord;
+  readonly revoke?: RevokeRequest;
+}
+
+export interface Queue {
+  readonly holders: readonly Standing[];
+  readonly waiters: readonly Standing[];
+}
+
+interface Member extends Queued {
+  readonly tickets: readonly Queued[];
+}
+
+/** Tickets of one sort, for which the same ones wait. */
+interface Sort {
+  readonly contender: Contender;
+  readonly sessions: Set<bigint>;
+  someWait: boolean;
+}
+
+/** `queued` in the order of their numbers. */
+export function arrange(queued: readonly Queued[]): Queue {
+  const members = merge(queued);
+  const hasKazooReaders = queued.some(({ contender }) => contender.family === "kazoo" && contender.claim === "read");
+  const seen = new Map<string, Sort>();
+  const holders: Standing[] = [];
+  const waiters: Standing[] = [];
+  for (const member of members) {
+    const isWaiting = [...seen.values()].some((sort) => waitsFor(member, sort.contender) && !isOwnWriter(member, sort));
+    (isWaiting ? waiters : holders).push(toStanding(member, modeOf(member.contender, hasKazooReaders)));
+    for (const { contender, party } of member.tickets) {
+      // A queue of thousands has but a few sorts of tickets.
+      const sort = `${contender.family} ${contender.claim} ${endsInDash(contender)}`;
+      const known = seen.get(sort) ?? { contender, sessions: new Set(), someWait: false };
+      seen.set(sort, known);
+      known.sessions.add(party.session);
+      known.someWait ||= isWaiting;
+    }
+  }
+  return { holders, waiters };
+}
+
+export function toStanding(
+  { party, record, revoke, tickets }: Member | (Queued & { tickets?: undefined }),
+  mode: LockMode,
+): Standing {
+  const within = Array.isArray(record?.within) ? record.within.filter((node) => typeof node === "string") : [];
+  return {
+    ...party,
+    mode,
+    nodes: tickets?.map((ticket) => ticket.party.node) ?? [party.node],
+    ...(revoke && { revoke }),
+    ...(within.length > 0 && { within }),
+  };
+}
+
+/** The two tickets of one client are one member, in the place of the first. */
+function merge(queued: readonly Queued[]): Member[] {
+  const members: (Member & { tickets: Queued[] })[] = [];
+  const paired = new Map<string, Queued[]>();
+  for (const one of queued) {
+    const { uuid } = one.contender;
+    const pair = uuid === undefined ? undefined : paired.get(uuid);
+    if (pair && pair[0]?.contender.family !== one.contender.family) pair.push(one);
+    else {
+      const tickets = [one];
+      members.push({ ...one, tickets });
+      if (uuid !== undefined) paired.set(uuid, tickets);
+    }
+  }
+  return members;
+}
+
+/** Whether the library that made a ticket waits for an earlier one, or overlooks it. */
+function waitsFor({ contender, record, party }: Queued, earlier: Contender): boolean {
+  const { claim, family } = contender;
+  if (record) return blocks(claim, earlier);
+  switch (family) {
+    case "curator":
+      if (claim !== "lock") return blocks(claim, earlier) && earlier.family === "curator";
+      if (party.client === "go-zookeeper") return earlier.claim !== "lease" && earlier.claim !== "latch";
+      return earlier.claim === "lock" && /lock--?\d+$/.test(earlier.name);
+    case "kazoo":
+      // Its WriteLock waits for readers, its Lock does not, and both have the same name; where there are readers it is the former.
+      return earlier.family === "kazoo" && (claim === "lock" || earlier.claim === "lock");
+    case "writelock":
+      return endsInDash(earlier);
+    case "textbook":
+      return blocks(claim, earlier);
+  }
+}
+
+/** Curator lets the holder of the write lock read. */
+function isOwnWriter({ contender, party }: Queued, { contender: earlier, sessions, someWait }: Sort): boolean {
+  const isWriter = contender.claim === "read" && earlier.claim === "write";
+  return isWriter && !someWait && sessions.size === 1 && sessions.has(party.session);
+}
+
+function endsInDash({ name }: Contender): boolean {
+  return /--?\d{9,10}$/.test(name);
+}
+
+const MODES: Readonly<Record<Claim, LockMode>> = {
+  lock: "exclusive",
+  read: "read",
+  write: "write",
+  lease: "semaphore",
+  latch: "leader",
+};
+
+function modeOf({ claim, family }: Contender, hasKazooReaders: boolean): LockMode {
+  return claim === "lock" && family === "kazoo" && hasKazooReaders ? "write" : MODES[claim];
+}

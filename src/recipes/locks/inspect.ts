@@ -1,0 +1,257 @@
+/**
+ * Looks at a lock: who holds it, who waits, made by which library. Makes nothing; sets watches only for whoever asks.
+ *
+ * The first flight lists whatever a lock can consist of, the second reads the tickets. What vanishes in between is left
+ * out; what may not be read is told from its name and stat. A lost session and an aborted signal end it with their error.
+ */
+import { NoNodeError, PermissionError } from "../../errors.ts";
+import { joinPath } from "../../session/path.ts";
+import type { Data, ReadOptions, Session } from "../../session/session.ts";
+import { type Contender, parseContender, parseContenders, strangers } from "./contender.ts";
+import { decodeRecord, describeParty, revokeRequest } from "./holder-record.ts";
+import { arrange, type Queue, type Queued, type Standing, toStanding } from "./inspect-queue.ts";
+
+export type { Standing } from "./inspect-queue.ts";
+
+/** Who uses a path, and for what. */
+export type LockLayout =
+  | "curator-lock"
+  | "curator-read-write"
+  | "curator-semaphore"
+  | "curator-latch"
+  | "kazoo-lock"
+  | "kazoo-read-write"
+  | "kazoo-semaphore"
+  | "writelock"
+  | "textbook-lock"
+  | "textbook-read-write"
+  /** The path itself is the ephemeral that somebody holds. */
+  | "plain";
+
+export interface LockReport {
+  readonly path: string;
+  /** False when there is no such znode: then nobody can hold it either. */
+  readonly exists: boolean;
+  readonly layouts: readonly LockLayout[];
+  /** How many a semaphore lets in, where that is written down. */
+  readonly limit?: number;
+  readonly holders: readonly Standing[];
+  /** The next to get it first. */
+  readonly waiters: readonly Standing[];
+  /** Sorts of tickets that overlook each other; see contender.ts. */
+  readonly strangers: readonly string[];
+}
+
+export async function inspectLock(session: Session, path: string, options: ReadOptions): Promise<LockReport> {
+  const found = await look(session, path, options);
+  if (!found) return { path, exists: false, layouts: [], holders: [], waiters: [], strangers: [] };
+  const { own, children } = found;
+  const nodes = await readTickets(session, ticketPaths(path, found), options);
+  const contenders = parseContenders(children);
+  const queues = [arrange(queuedOf(path, contenders, nodes)), semaphore(path, found, nodes)];
+  const kazoo = await kazooSemaphore(session, path, found, nodes, options);
+  if (kazoo) queues.push(kazoo);
+  if (own.stat.ephemeralOwner !== 0n) queues.push(plain(path, own));
+  const limit = limitOf(found, kazoo !== undefined);
+  return {
+    path,
+    exists: true,
+    layouts: layoutsOf(contenders, found, kazoo !== undefined),
+    ...(limit !== undefined && { limit }),
+    holders: queues.flatMap(({ holders }) => holders),
+    waiters: queues.flatMap(({ waiters }) => waiters),
+    strangers: strangers([...contenders, ...parseContenders(found.leases)]),
+  };
+}
+
+interface Found {
+  readonly own: Data;
+  readonly children: readonly string[];
+  /** Below a semaphore of Curator's shape; empty where there is none. */
+  readonly leases: readonly string[];
+  readonly queue: readonly string[];
+}
+
+/** Everything in one flight. Undefined when there is no such znode. */
+async function look(session: Session, path: string, options: ReadOptions): Promise<Found | undefined> {
+  const [own, children, leases, queue] = await Promise.all([
+    readAtLeastStat(session, path, options),
+    list(session, path, options),
+    list(session, joinPath(path, "leases"), options),
+    list(session, joinPath(path, "locks"), options),
+  ]);
+  if (!own || !children) {
+    // Only exists sets a watch on what is not there yet.
+    if (options.watch && (await session.exists(path, options))) return look(session, path, options);
+    return undefined;
+  }
+  // A folder that is called locks makes no semaphore.
+  const isSemaphore = children.includes("leases");
+  return { own, children, leases: (isSemaphore && leases) || [], queue: (isSemaphore && queue) || [] };
+}
+
+async function list(session: Session, path: string, options: ReadOptions): Promise<string[] | undefined> {
+  try {
+    return await session.getChildren(path, options);
+  } catch (error) {
+    if (error instanceof NoNodeError) return undefined;
+    throw error;
+  }
+}
+
+/** Who may not read the data may still see the stat. */
+async function readAtLeastStat(session: Session, path: string, options: ReadOptions): Promise<Data | undefined> {
+  try {
+    return await session.getData(path, options);
+  } catch (error) {
+    if (error instanceof NoNodeError) return undefined;
+    if (!(error instanceof PermissionError)) throw error;
+    const stat = await session.exists(path, options);
+    return stat && { data: null, stat };
+  }
+}
+
+function ticketPaths(path: string, { children, leases, queue }: Found): string[] {
+  return [
+    ...children.filter((name) => parseContender(name) || KAZOO_LEASE.test(name)).map((name) => joinPath(path, name)),
+    ...leases.map((name) => joinPath(path, `leases/${name}`)),
+    ...queue.map((name) => joinPath(path, `locks/${name}`)),
+  ];
+}
+
+type Tickets = ReadonlyMap<string, Data>;
+
+/** Fewer are asked for one by one: whether the server knows multiRead is a question of its own. */
+const FEW = 100;
+/** With tickets of 1 KB a reply stays near half a megabyte. */
+const BATCH = 500;
+
+/** The tickets that are still there, in one flight. */
+async function readTickets(session: Session, paths: readonly string[], { signal }: ReadOptions): Promise<Tickets> {
+  const options = signal ? { signal } : {};
+  const tickets = new Map<string, Data>();
+  if (paths.length <= FEW) {
+    const read = await Promise.all(paths.map((path) => readAtLeastStat(session, path, options)));
+    for (const [index, data] of read.entries()) if (data) tickets.set(paths[index] ?? "", data);
+    return tickets;
+  }
+  const batches = Array.from({ length: Math.ceil(paths.length / BATCH) }, (_, i) =>
+    paths.slice(i * BATCH, (i + 1) * BATCH),
+  );
+  const replies = await Promise.all(
+    batches.map((batch) =>
+      session.multiRead(
+        batch.map((path) => ({ op: "getData", path }) as const),
+        options,
+      ),
+    ),
+  );
+  const hidden: string[] = [];
+  for (const result of replies.flat()) {
+    if (result.op === "getData") tickets.set(result.path, { data: result.data, stat: result.stat });
+    else if (result.op === "error" && result.error instanceof PermissionError) hidden.push(result.path);
+    else if (result.op === "error" && !(result.error instanceof NoNodeError)) throw result.error;
+  }
+  const stats = await Promise.all(hidden.map((path) => session.exists(path, options)));
+  for (const [index, stat] of stats.entries()) if (stat) tickets.set(hidden[index] ?? "", { data: null, stat });
+  return tickets;
+}
+
+function queuedOf(parent: string, contenders: readonly Contender[], tickets: Tickets): Queued[] {
+  return contenders.flatMap((contender) => {
+    const node = joinPath(parent, contender.name);
+    const data = tickets.get(node);
+    return data ? [describe(node, contender, data)] : [];
+  });
+}
+
+function describe(node: string, contender: Contender, data: Data): Queued {
+  const record = decodeRecord(data.data);
+  const revoke = revokeRequest(data.data);
+  const party = describeParty(node, contender, data);
+  return { party, contender, ...(record && { record }), ...(revoke && { revoke }) };
+}
+
+/** Curator's shape: a permit is a child of leases, and those who want one queue in locks. */
+function semaphore(path: string, found: Found, tickets: Tickets): Queue {
+  const leases = queuedOf(joinPath(path, "leases"), parseContenders(found.leases), tickets);
+  const standings = leases.map((lease) => toStanding(lease, "semaphore"));
+  const limit = limitOf(found, false) ?? standings.length;
+  const holders = standings.slice(0, limit);
+  const next = standings.slice(limit);
+  const queue = queuedOf(joinPath(path, "locks"), parseContenders(found.queue), tickets)
+    .map((ticket) => toStanding(ticket, "semaphore"))
+    // The head of the queue waits with a lease already made: that is one waiter, not two.
+    .filter(({ session }) => !next.some((waiting) => waiting.session === session));
+  return { holders, waiters: [...next, ...queue] };
+}
+
+/** kazoo gives its permits no numbers. */
+const KAZOO_LEASE = /^[0-9a-f]{32}$/;
+
+/** kazoo's shape: the limit is the path's data, a permit a child, and those who want one queue for the lock beside it. */
+async function kazooSemaphore(
+  session: Session,
+  path: string,
+  { own, children }: Found,
+  tickets: Tickets,
+  { signal, watch }: ReadOptions,
+): Promise<Queue | undefined> {
+  const leases = children.filter((name) => KAZOO_LEASE.test(name));
+  if (leases.length === 0 || !/^\d+$/.test(String(own.data))) return undefined;
+  const holders = leases
+    .flatMap((name) => {
+      const data = tickets.get(joinPath(path, name));
+      const contender: Contender = { name, claim: "lease", family: "kazoo", sequence: 0, uuid: name };
+      return data ? [toStanding(describe(joinPath(path, name), contender, data), "semaphore")] : [];
+    })
+    .sort((a, b) => (a.token < b.token ? -1 : 1));
+  const inner = `${path}-__lock__`;
+  const options = { ...(signal && { signal }), ...(watch && { watch }) };
+  const contenders = parseContenders((await list(session, inner, options)) ?? []);
+  const data = await readTickets(
+    session,
+    contenders.map(({ name }) => joinPath(inner, name)),
+    options,
+  );
+  const waiters = queuedOf(inner, contenders, data).map((ticket) => toStanding(ticket, "semaphore"));
+  return { holders, waiters };
+}
+
+function plain(path: string, own: Data): Queue {
+  const record = decodeRecord(own.data);
+  const revoke = revokeRequest(own.data);
+  const party = describeParty(path, undefined, own);
+  const contender: Contender = { name: "", claim: "lock", family: "textbook", sequence: 0 };
+  const queued = { party, contender, ...(record && { record }), ...(revoke && { revoke }) };
+  return { holders: [toStanding(queued, "exclusive")], waiters: [] };
+}
+
+/** zksh writes `{"v":1,"limit":3}` into the path, kazoo a plain number. */
+function limitOf({ own }: Found, isKazoo: boolean): number | undefined {
+  const text = String(own.data ?? "");
+  if (isKazoo) return Number(text);
+  try {
+    const value: unknown = JSON.parse(text);
+    const limit = typeof value === "object" && value !== null && "limit" in value ? value.limit : undefined;
+    return typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function layoutsOf(contenders: readonly Contender[], found: Found, isKazooSemaphore: boolean): LockLayout[] {
+  const layouts = new Set<LockLayout>();
+  const hasKazooReaders = contenders.some(({ family, claim }) => family === "kazoo" && claim === "read");
+  for (const { family, claim } of contenders) {
+    if (claim === "latch") layouts.add("curator-latch");
+    else if (claim === "lease") layouts.add("curator-semaphore");
+    else if (family === "writelock") layouts.add(family);
+    else
+      layouts.add(`${family}-${claim === "lock" && !(family === "kazoo" && hasKazooReaders) ? "lock" : "read-write"}`);
+  }
+  if (found.leases.length + found.queue.length > 0) layouts.add("curator-semaphore");
+  if (isKazooSemaphore) layouts.add("kazoo-semaphore");
+  if (found.own.stat.ephemeralOwner !== 0n) layouts.add("plain");
+  return [...layouts];
+}
