@@ -1,9 +1,10 @@
-import { LockError } from "../../errors.ts";
+import { LockError, NoNodeError } from "../../errors.ts";
 import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
 import type { LockListener, LostLockReason } from "./events.ts";
 import type { LockMode, RevokeRequest } from "./holder-record.ts";
-import type { OwnNode } from "./own-node.ts";
-import { remove, type Ticket } from "./ticket.ts";
+import type { OwnTicket } from "./own-ticket.ts";
+import { type Removed, remove } from "./removal.ts";
+import type { Stake } from "./ticket.ts";
 
 /** A hold that lasts this long is worth a write that says since when. */
 const STAMP_AFTER_MS = 1_000;
@@ -12,12 +13,15 @@ export interface HeldLockOptions {
   readonly session: Session;
   readonly path: string;
   readonly mode: LockMode;
-  readonly ticket: Ticket;
-  readonly own: OwnNode;
+  readonly stake: Stake;
+  /** Of the same stake, watched already. */
+  readonly own: OwnTicket;
   readonly waitedMs: number;
   readonly onEvent: LockListener;
   /** The ticket's data with the time of acquisition; left out where the data is the caller's own. */
   readonly stamp?: () => Buffer;
+  /** Gives the stake back, where it takes more than deleting its znodes. */
+  readonly giveBack?: () => Promise<Removed>;
 }
 
 /**
@@ -25,9 +29,10 @@ export interface HeldLockOptions {
  * do something that needs the lock asks `isHeld()` right before, or better, shows `fencingToken` to whom it concerns.
  */
 export class HeldLock {
-  /** The lock's path, and the znode that stands for us. */
+  /** The lock's path, and the znode that stands for us: the first, where there are several. */
   readonly path: string;
   readonly nodePath: string;
+  readonly nodePaths: readonly string[];
   readonly mode: LockMode;
   /** Grows from holder to holder: whoever has seen a higher one refuses a lower. */
   readonly fencingToken: bigint;
@@ -39,15 +44,17 @@ export class HeldLock {
   readonly #stopState: () => void;
   readonly #stamping: NodeJS.Timeout | undefined;
   #count = 1;
-  #released: Promise<"delete" | "expiry"> | undefined;
+  #isChanging = false;
+  #released: Promise<Removed> | undefined;
 
   constructor(options: HeldLockOptions) {
-    const { session, path, mode, ticket, own, waitedMs, stamp } = options;
+    const { session, path, mode, stake, own, waitedMs, stamp } = options;
     this.#options = options;
     this.path = path;
-    this.nodePath = ticket.nodes[0];
+    this.nodePath = stake.nodes[0];
+    this.nodePaths = stake.nodes;
     this.mode = mode;
-    this.fencingToken = ticket.token;
+    this.fencingToken = stake.token;
     this.sessionId = session.id;
     this.waitedMs = waitedMs;
     this.#stopState = session.onState(({ state }) => state === "lost" && this.#lose("session-lost"));
@@ -83,9 +90,33 @@ export class HeldLock {
     ops: readonly MultiOp[],
     options?: CallOptions,
   ): Promise<{ readonly results: readonly MultiResult[]; readonly zxid: bigint }> {
-    const { session } = this.#options;
-    const { results, zxid } = await session.multi([{ op: "check", path: this.nodePath }, ...ops], options);
-    return { results: results.slice(1), zxid };
+    const checks = this.nodePaths.map((path): MultiOp => ({ op: "check", path }));
+    try {
+      const { results, zxid } = await this.#options.session.multi([...checks, ...ops], options);
+      return { results: results.slice(checks.length), zxid };
+    } catch (error) {
+      const isOwn = error instanceof NoNodeError && this.nodePaths.includes(error.path ?? "");
+      throw isOwn ? lockLost(this.path, "node-deleted") : error;
+    }
+  }
+
+  /**
+   * Lets `change` put another ticket in the place of ours, in one transaction. When it has succeeded this handle is over,
+   * without anything being given back.
+   */
+  async exchange<T>(change: () => Promise<T>): Promise<T> {
+    this.#isChanging = true;
+    try {
+      const changed = await change();
+      this.#count = 0;
+      this.#released = Promise.resolve("delete");
+      this.#end();
+      this.#options.own.end();
+      return changed;
+    } finally {
+      this.#isChanging = false;
+      this.#look();
+    }
   }
 
   /** One more release is needed; for code that may be called with the lock held. */
@@ -104,7 +135,7 @@ export class HeldLock {
    * Gives it back: not held from this moment on, whatever the network does. Resolves when the server has confirmed it, or
    * when the session has ended (`expiry`). Releasing more often than acquired does nothing.
    */
-  release(): Promise<"delete" | "expiry"> {
+  release(): Promise<Removed> {
     if (this.#count > 1) {
       this.#count -= 1;
       return Promise.resolve("delete");
@@ -114,17 +145,18 @@ export class HeldLock {
     return this.#released;
   }
 
-  async #giveBack(): Promise<"delete" | "expiry"> {
-    const { session, path, own, ticket, onEvent } = this.#options;
+  async #giveBack(): Promise<Removed> {
+    const { session, path, own, stake, onEvent, giveBack = () => remove(session, stake.nodes) } = this.#options;
     this.#end();
     own.end();
-    const how = session.state === "lost" ? "expiry" : await remove(session, ticket.nodes);
+    const how = await giveBack();
     onEvent({ event: "released", path, how });
     return how;
   }
 
   #look(): void {
     const { own, path, onEvent } = this.#options;
+    if (this.#released !== undefined || this.#isChanging) return;
     if (own.isGone) return this.#lose("node-deleted");
     const { request } = own;
     if (!request) return;
@@ -153,5 +185,5 @@ export class HeldLock {
 
 export function lockLost(path: string, reason: LostLockReason): LockError {
   const why = reason === "node-deleted" ? "somebody deleted its znode" : "the session ended";
-  return new LockError("lock-lost", `lost ${path}: ${why}`, { path });
+  return new LockError("lock-lost", `lost ${path}: ${why}`, { path, lostReason: reason });
 }

@@ -1,5 +1,13 @@
 import type { Session } from "../../session/session.ts";
-import { type LockOptions, QueueLock } from "./queue-lock.ts";
+import type { LockOptions } from "./lock-recipe.ts";
+import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
+
+export const MUTEX: QueueLockShape = {
+  claim: "lock",
+  mode: "exclusive",
+  labels: { curator: "lock-", kazoo: "__lock__" },
+  isEventEnough: true,
+};
 
 /**
  * An exclusive lock: first come first served, one at a time. Respects and is respected by Curator's InterProcessMutex,
@@ -7,7 +15,6 @@ import { type LockOptions, QueueLock } from "./queue-lock.ts";
  */
 export class Mutex extends QueueLock {
   constructor(session: Session, path: string, options?: LockOptions) {
-    const labels = { curator: "lock-", kazoo: "__lock__" };
-    super(session, path, { claim: "lock", mode: "exclusive", labels, isEventEnough: true }, options);
+    super(session, path, MUTEX, options);
   }
 }

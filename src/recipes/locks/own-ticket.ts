@@ -1,27 +1,27 @@
 /** Our own ticket: watched from the moment it is made, because others may delete it or write a request into it. */
-import { LockError, NoNodeError, PermissionError } from "../../errors.ts";
+import { LockError, NoNodeError } from "../../errors.ts";
 import type { Session, WatchEvent } from "../../session/session.ts";
 import { type RevokeRequest, revokeRequest } from "./holder-record.ts";
-import type { Ticket } from "./ticket.ts";
+import { type Stake, ticketGone } from "./ticket.ts";
+import { untilAnswered } from "./unanswered.ts";
 
-export class OwnNode {
+export class OwnTicket {
   readonly #session: Session;
-  readonly #node: string;
-  readonly #token: bigint;
   readonly #path: string;
+  readonly #stake: Stake;
   readonly #listeners = new Set<() => void>();
   #isOver = false;
   #request: RevokeRequest | undefined;
   #isGone = false;
 
-  constructor(session: Session, path: string, ticket: Ticket) {
+  /** `path` is the lock's, for messages. */
+  constructor(session: Session, path: string, stake: Stake) {
     this.#session = session;
     this.#path = path;
-    this.#node = ticket.nodes[0];
-    this.#token = ticket.token;
+    this.#stake = stake;
   }
 
-  /** Somebody has deleted it, or it was never ours. */
+  /** Somebody has deleted it, or part of it, or it was never ours. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -38,41 +38,39 @@ export class OwnNode {
 
   /** For whoever still waits: there is nothing to wait for any more. */
   throwIfGone(): void {
-    if (this.#isGone) {
-      throw new LockError("revoked", `somebody removed our ticket from the queue of ${this.#path}`, {
-        path: this.#path,
-      });
-    }
+    if (this.#isGone) throw ticketGone(this.#path);
     if (this.#request) throw revoked(this.#path, this.#request);
   }
 
-  /** Sets the watch, if it is not set. Never rejects: a lost session is told to everybody elsewhere. */
-  async watch(): Promise<void> {
-    if (this.#isOver) return;
-    try {
-      const { data, stat } = await this.#session.getData(this.#node, { watch: this.#listener });
-      if (this.#isOver) return this.#drop();
-      const request = revokeRequest(data);
-      if (stat.ephemeralOwner !== this.#session.id || stat.czxid !== this.#token) this.#gone();
-      else if (request) this.#asked(request);
-    } catch (error) {
-      if (error instanceof NoNodeError) this.#gone();
-      // Nobody can be told of what nobody may read: the session's own end is then all that is heard.
-      else if (!(error instanceof PermissionError) && this.#session.state !== "lost") void this.watch();
-    }
+  /** Sets the watches. The end of the session is told to everybody elsewhere. */
+  watch(): void {
+    for (const node of this.#stake.nodes) void this.#watch(node);
   }
 
-  /** No more of it: the ticket is about to be given back. */
+  /** No more of it: the ticket is about to be given back, and its deletion uses the watches up. */
   end(): void {
-    if (this.#isOver) return;
     this.#isOver = true;
     this.#listeners.clear();
   }
 
-  readonly #listener = ({ type }: WatchEvent) => {
+  async #watch(node: string): Promise<void> {
+    if (this.#isOver) return;
+    try {
+      const { data, stat } = await untilAnswered(() => this.#session.getData(node, { watch: this.#listener }));
+      const isOurs = stat.ephemeralOwner === this.#session.id && stat.czxid === this.#stake.token;
+      const request = revokeRequest(data);
+      if (!isOurs) this.#gone();
+      else if (request) this.#asked(request);
+    } catch (error) {
+      // Where nobody may read it, nobody is told of it either: the session's own end is then all that is heard.
+      if (error instanceof NoNodeError) this.#gone();
+    }
+  }
+
+  readonly #listener = ({ type, path }: WatchEvent) => {
     if (this.#isOver) return;
     if (type === "deleted") this.#gone();
-    else if (type === "data-changed") void this.watch();
+    else if (type === "data-changed") void this.#watch(path);
   };
 
   #gone(): void {
@@ -88,10 +86,6 @@ export class OwnNode {
 
   #tell(): void {
     for (const listener of [...this.#listeners]) listener();
-  }
-
-  #drop(): void {
-    if (this.#session.state !== "lost") this.#session.removeWatch(this.#node, this.#listener).catch(() => {});
   }
 }
 

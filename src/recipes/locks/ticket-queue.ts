@@ -9,14 +9,17 @@
  * in below (not on read/write paths, where Curator gives a late reader its writer's number), the event that the last
  * one below has gone is the grant itself, without a question to the server.
  */
-import { ConnectionError, LockError, NoNodeError, PermissionError } from "../../errors.ts";
+import { ConnectionError, NoNodeError, PermissionError } from "../../errors.ts";
+import { joinPath, parentPath } from "../../session/path.ts";
 import type { Session, WatchEvent } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
 import { blocks, bySequence, type Contender, parseContenders, strangers } from "./contender.ts";
+import { list } from "./enter.ts";
 import type { LockListener } from "./events.ts";
 import { describeParty, type Party } from "./holder-record.ts";
-import type { OwnNode } from "./own-node.ts";
-import { checkSequence, nameOf, type Ticket } from "./ticket.ts";
+import type { OwnTicket } from "./own-ticket.ts";
+import { checkSequence, isMissing, type Listing, type Ticket, ticketGone } from "./ticket.ts";
+import { untilAnswered } from "./unanswered.ts";
 
 /** How often the queue is looked at where nobody may watch the ticket below ours. */
 const BLIND_POLL_MS = 5_000;
@@ -32,29 +35,36 @@ export interface TicketQueueOptions {
 export interface WaitOptions {
   readonly signal: AbortSignal;
   /** Told of the end of our own ticket while we wait. */
-  readonly own: OwnNode;
+  readonly own: OwnTicket;
   /** Look at the queue this often, for whoever shows its length. Left out: only when something has happened. */
-  readonly refreshMs?: number;
+  readonly refreshMs: number | undefined;
 }
 
 export class TicketQueue {
   readonly #options: TicketQueueOptions;
   /** First come first: the newest listing, less those seen to go. */
   #present: Contender[] = [];
+  #asOf = -1n;
   #toldStrangers = "";
 
   constructor(options: TicketQueueOptions) {
     this.#options = options;
   }
 
-  /** Takes in a listing. Throws LockError where the numbers cannot be relied on. */
-  note(children: readonly string[], ticket: Ticket): void {
-    this.#present = parseContenders(children);
-    checkSequence(ticket, this.#present, this.#options.path);
-    const sorts = strangers(this.#present);
+  /** Takes in a listing. Throws LockError where the numbers cannot be relied on, or the ticket is gone. */
+  note(listing: Listing, ticket: Ticket): void {
+    const { path, onEvent } = this.#options;
+    if (isMissing(ticket, listing)) throw ticketGone(path);
+    const present = parseContenders(listing.children);
+    checkSequence(ticket, present, path);
+    // A listing that was asked for earlier may be taken in later, and would hide who came between.
+    if (listing.asOf < this.#asOf) return;
+    this.#asOf = listing.asOf;
+    this.#present = present;
+    const sorts = strangers(present);
     if (sorts.length > 0 && sorts.join() !== this.#toldStrangers) {
       this.#toldStrangers = sorts.join();
-      this.#options.onEvent({ event: "strangers", path: this.#options.path, sorts });
+      onEvent({ event: "strangers", path, sorts });
     }
   }
 
@@ -65,7 +75,8 @@ export class TicketQueue {
 
   /** Whoever holds what `ticket` waits for; undefined when it cannot be told. */
   async holder(ticket: Ticket, signal?: AbortSignal): Promise<Party | undefined> {
-    const first = this.#present.find((other) => blocks(ticket.contender.claim, other) && other.uuid !== ticket.uuid);
+    const { claim } = ticket.contenders[0];
+    const first = this.#present.find((other) => blocks(claim, other) && other.uuid !== ticket.uuid);
     return first && this.#read(first, signal);
   }
 
@@ -82,7 +93,7 @@ export class TicketQueue {
         const below = this.#nearestBelow(ticket);
         if (below === undefined) return;
         if (!watch.isOn(below.name)) {
-          await watch.leave();
+          watch.leave();
           if (!(await watch.set(this.#pathOf(below), below.name, signal))) {
             await this.#list(ticket, signal);
             continue;
@@ -101,7 +112,7 @@ export class TicketQueue {
       }
     } finally {
       stopOwn();
-      await watch.leave();
+      watch.leave();
     }
   }
 
@@ -117,10 +128,8 @@ export class TicketQueue {
 
   async #tellWaiting(ticket: Ticket, below: Contender, told: string, signal: AbortSignal): Promise<string> {
     const { path, onEvent } = this.#options;
-    const { claim } = ticket.contender;
-    const ahead = this.#present.filter(
-      (other) => blocks(claim, other) && other.uuid !== ticket.uuid && bySequence(other, ticket.contender) < 0,
-    );
+    const { claim } = ticket.contenders[0];
+    const ahead = this.#present.filter((other) => isAhead(other, ticket));
     const all = new Set(
       this.#present.filter(({ claim: other }) => other === claim).map(({ uuid, name }) => uuid ?? name),
     );
@@ -143,16 +152,11 @@ export class TicketQueue {
 
   async #list(ticket: Ticket, signal: AbortSignal): Promise<void> {
     const { session, path } = this.#options;
-    const children = await session.getChildren(path, { signal });
-    if (!children.includes(nameOf(ticket.nodes[0]))) throw ticketGone(path);
-    this.note(children, ticket);
+    this.note(await list(session, path, { signal }), ticket);
   }
 
   #nearestBelow(ticket: Ticket): Contender | undefined {
-    const { claim } = ticket.contender;
-    return this.#present.findLast(
-      (other) => bySequence(other, ticket.contender) < 0 && other.uuid !== ticket.uuid && blocks(claim, other),
-    );
+    return this.#present.findLast((other) => isAhead(other, ticket));
   }
 
   #forget(gone: Contender): void {
@@ -161,19 +165,25 @@ export class TicketQueue {
   }
 
   #pathOf({ name }: Contender): string {
-    const { path } = this.#options;
-    return `${path === "/" ? "" : path}/${name}`;
+    return joinPath(this.#options.path, name);
   }
 
   async #read(contender: Contender, signal?: AbortSignal): Promise<Party | undefined> {
+    const { session } = this.#options;
     const node = this.#pathOf(contender);
     try {
-      return describeParty(node, contender, await this.#options.session.getData(node, signal ? { signal } : {}));
+      const data = await untilAnswered(() => session.getData(node, signal ? { signal } : {}));
+      return describeParty(node, contender, data);
     } catch (error) {
       if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
       throw error;
     }
   }
+}
+
+/** Came before, and keeps the ticket waiting. */
+function isAhead(other: Contender, { contenders: [own], uuid }: Ticket): boolean {
+  return bySequence(other, own) < 0 && other.uuid !== uuid && blocks(own.claim, other);
 }
 
 /** The watch on the one ticket that is waited for. */
@@ -207,38 +217,42 @@ class TicketWatch {
     this.hasChanged = false;
     this.#path = path;
     try {
-      await this.#session.getData(path, { watch: this.#listener, signal });
+      await untilAnswered(() => this.#session.getData(path, { watch: this.#listener, signal }));
     } catch (error) {
       if (error instanceof NoNodeError) return false;
       if (!(error instanceof PermissionError)) throw error;
-      this.#parent = path.slice(0, path.lastIndexOf("/")) || "/";
-      await this.#session.getChildren(this.#parent, { watch: this.#listener, signal });
+      return this.#setBlind(parentPath(path), name, signal);
     }
     this.#name = name;
     return true;
   }
 
-  async leave(): Promise<void> {
+  async #setBlind(parent: string, name: string, signal: AbortSignal): Promise<boolean> {
+    const children = await untilAnswered(() => this.#session.getChildren(parent, { watch: this.#listener, signal }));
+    this.#parent = parent;
+    this.#name = name;
+    if (children.includes(name)) return true;
+    this.leave();
+    return false;
+  }
+
+  /** Not awaited: leaving must not take longer because a server is slow. */
+  leave(): void {
     const path = this.#parent ?? this.#path;
     const isSet = this.#name !== undefined && !this.isGone && !this.hasChanged;
     this.#name = undefined;
     this.#parent = undefined;
-    // Not awaited: leaving must not take longer because a server is slow.
     if (isSet && this.#session.state !== "lost") this.#session.removeWatch(path, this.#listener).catch(() => {});
   }
 
-  readonly #listener = ({ type }: WatchEvent) => {
-    if (type === "deleted") this.isGone = true;
+  readonly #listener = ({ type, path }: WatchEvent) => {
+    if (path !== this.#path) this.#name = undefined;
+    else if (type === "deleted") this.isGone = true;
     else if (type === "data-changed") this.hasChanged = true;
-    else if (type === "children-changed") this.#name = undefined;
     this.#bell.ring();
   };
 }
 
 export function sessionLost(): ConnectionError {
   return new ConnectionError("session-expired", "the session ended, and the place in the queue with it");
-}
-
-export function ticketGone(path: string): LockError {
-  return new LockError("revoked", `somebody removed our ticket from the queue of ${path}`, { path });
 }

@@ -1,0 +1,178 @@
+/**
+ * Making tickets must survive a lost reply: the znodes may exist although we never heard so, and would then block
+ * everybody, ourselves too. The uuid in their names finds them again; they count only if our session owns them.
+ */
+import { DeadlineError, InterruptedError, NoNodeError } from "../../errors.ts";
+import { joinPath } from "../../session/path.ts";
+import type { CallOptions, ReadOptions, Session } from "../../session/session.ts";
+import { makePath } from "./make-path.ts";
+import { type Chores, remove } from "./removal.ts";
+import { creates, type Listing, type Ticket, type TicketShape, toTicket } from "./ticket.ts";
+import { isFateUnknown, untilAnswered } from "./unanswered.ts";
+
+/** A ticket, and who was in the queue right after it was made. */
+export interface Entered {
+  readonly ticket: Ticket;
+  readonly listing: Listing;
+}
+
+export interface EnterOptions {
+  readonly signal: AbortSignal;
+  /** Collects what has to be finished in the background when this is cut short. */
+  readonly chores: Chores;
+}
+
+/**
+ * Makes a ticket of each shape in one transaction, all or none, and lists their queues in the same flight: the server
+ * keeps a session's order, so each ticket is in its list.
+ */
+export async function enter(
+  session: Session,
+  shapes: readonly TicketShape[],
+  uuid: string,
+  { signal, chores }: EnterOptions,
+): Promise<Entered[]> {
+  for (;;) {
+    signal.throwIfAborted();
+    const creating = session.multi(
+      shapes.flatMap((shape) => creates(shape, uuid)),
+      { signal },
+    );
+    const listings = Promise.all(shapes.map(({ path }) => list(session, path, { signal })));
+    // Whatever becomes of the tickets decides; without them the lists are of no use.
+    listings.catch(() => {});
+    let tickets: Ticket[];
+    try {
+      const { results, zxid } = await creating;
+      const nodes = results.flatMap((result) => (result.op === "create" ? [result.path] : []));
+      tickets = shapes.map(({ labels }) => toTicket(nodes.splice(0, labels.length), uuid, zxid));
+    } catch (error) {
+      const found = await afterFailure(session, shapes, uuid, error, { signal, chores });
+      if (found) return found;
+      continue;
+    }
+    try {
+      const entered = pair(tickets, await listings);
+      chores.add(removeSpares(session, shapes, entered));
+      return entered;
+    } catch (error) {
+      chores.add(
+        remove(
+          session,
+          tickets.flatMap(({ nodes }) => nodes),
+        ),
+      );
+      // Deleted with all that was below, right after the ticket was made.
+      if (!(error instanceof NoNodeError)) throw error;
+    }
+  }
+}
+
+export async function list(session: Session, path: string, options: ReadOptions): Promise<Listing> {
+  const { children, stat } = await untilAnswered(() => session.getChildren2(path, options));
+  return { children, asOf: stat.pzxid };
+}
+
+function pair(tickets: readonly Ticket[], listings: readonly Listing[]): Entered[] {
+  return tickets.flatMap((ticket, index) => {
+    const listing = listings[index];
+    return listing ? [{ ticket, listing }] : [];
+  });
+}
+
+/** Prepares another try after a create that failed, or gives what it made after all; throws what is final. */
+async function afterFailure(
+  session: Session,
+  shapes: readonly TicketShape[],
+  uuid: string,
+  error: unknown,
+  { signal, chores }: EnterOptions,
+): Promise<Entered[] | undefined> {
+  if (error instanceof NoNodeError && shapes.every(({ parents }) => parents)) {
+    await Promise.all(shapes.map(({ path, parents = "container" }) => makePath(session, path, parents, { signal })));
+    return undefined;
+  }
+  if (!isFateUnknown(error)) {
+    const wasCut = error instanceof InterruptedError || error instanceof DeadlineError;
+    if (wasCut && error.outcome) chores.add(takeBack(session, shapes, uuid, error.outcome));
+    throw error;
+  }
+  try {
+    return await findAgain(session, shapes, uuid, { signal });
+  } catch (failure) {
+    chores.add(takeBack(session, shapes, uuid));
+    throw failure;
+  }
+}
+
+/** Looks for tickets whose reply was lost. The sync makes sure that the server asked now has heard of them. */
+async function findAgain(
+  session: Session,
+  shapes: readonly TicketShape[],
+  uuid: string,
+  options: CallOptions,
+): Promise<Entered[] | undefined> {
+  const found = await Promise.all(shapes.map((shape) => findTicket(session, shape, uuid, options)));
+  const entered = found.flatMap((one) => one ?? []);
+  const isWhole = entered.every(({ ticket }, index) => ticket.nodes.length === shapes[index]?.labels.length);
+  if (entered.length === shapes.length && isWhole) return entered;
+  // Somebody has deleted some of them meanwhile: half a place is none.
+  await remove(
+    session,
+    entered.flatMap(({ ticket }) => ticket.nodes),
+  );
+  return undefined;
+}
+
+async function findTicket(
+  session: Session,
+  { path }: TicketShape,
+  uuid: string,
+  options: CallOptions,
+): Promise<Entered | undefined> {
+  try {
+    const syncing = untilAnswered(() => session.sync(path, options));
+    syncing.catch(() => {});
+    const listing = await list(session, path, options);
+    await syncing;
+    const own = listing.children.filter((name) => name.includes(uuid)).map((name) => joinPath(path, name));
+    const [first] = own;
+    if (first === undefined) return undefined;
+    const { stat } = await untilAnswered(() => session.getData(first, options));
+    if (stat.ephemeralOwner !== session.id) return undefined;
+    return { ticket: toTicket(own, uuid, stat.czxid), listing };
+  } catch (error) {
+    if (error instanceof NoNodeError) return undefined;
+    throw error;
+  }
+}
+
+/** After an attempt was cut short: waits until the fate of its request is known, and takes back what it made. */
+async function takeBack(
+  session: Session,
+  shapes: readonly TicketShape[],
+  uuid: string,
+  outcome: Promise<unknown> = Promise.resolve(),
+): Promise<void> {
+  await outcome.catch(() => {});
+  const found = await findAgain(session, shapes, uuid, {});
+  await remove(
+    session,
+    (found ?? []).flatMap(({ ticket }) => ticket.nodes),
+  );
+}
+
+/** A create that was held up on its old connection may have been carried out after we had looked for it. */
+async function removeSpares(
+  session: Session,
+  shapes: readonly TicketShape[],
+  entered: readonly Entered[],
+): Promise<void> {
+  const spares = entered.flatMap(({ ticket, listing }, index) =>
+    listing.children
+      .filter((name) => name.includes(ticket.uuid))
+      .map((name) => joinPath(shapes[index]?.path ?? "/", name))
+      .filter((node) => !ticket.nodes.includes(node)),
+  );
+  if (spares.length > 0) await remove(session, spares);
+}

@@ -1,0 +1,136 @@
+import { LockError, UsageError } from "../../errors.ts";
+import type { Acl, Session } from "../../session/session.ts";
+import { limitWait } from "../limit-wait.ts";
+import type { LockEvent, LockListener } from "./events.ts";
+import { encodeRecord, type HolderRecord, type LockMode, type Party } from "./holder-record.ts";
+import { Chores } from "./removal.ts";
+
+/** Who we are, for `whoholds` and for those who wait behind us. */
+export type Holder = Omit<HolderRecord, "v" | "tool" | "mode" | "session" | "queued" | "acquired" | "revoke"> & {
+  readonly tool?: string;
+};
+
+export interface LockOptions {
+  /** What the ticket says of its maker. */
+  readonly holder?: Holder;
+  /** The ticket's data, instead of what `holder` says. */
+  readonly data?: Buffer;
+  /** Every contender must be able to read the tickets. */
+  readonly acl?: readonly Acl[];
+  /** `all`: a second ticket that stock kazoo respects. */
+  readonly compat?: "curator" | "all";
+  /** Do not make the path when it is missing. */
+  readonly mustExist?: boolean;
+  readonly onEvent?: LockListener;
+}
+
+export interface AcquireOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds for the whole of it; 0: do not wait. Left out: for ever. */
+  readonly waitMs?: number;
+  /** Look at the queue this often while waiting, for whoever shows its length. */
+  readonly refreshMs?: number;
+}
+
+/** One call of `acquire`. */
+export interface Attempt {
+  /** Follows the caller's, and aborts when the time is up. */
+  readonly signal: AbortSignal;
+  readonly mayWait: boolean;
+  readonly refreshMs: number | undefined;
+  /** By performance.now(). */
+  readonly begun: number;
+  /** The data of its tickets, with the time of acquisition once there is one. */
+  readonly data: (acquired?: string) => Buffer;
+}
+
+/** What all locks have in common: one deadline, one way to be cut short, and nothing left behind. */
+export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
+  /** The lock's path, or its paths, for messages. */
+  abstract readonly name: string;
+  protected readonly session: Session;
+  protected readonly options: LockOptions;
+  protected readonly chores = new Chores();
+  protected readonly mode: LockMode;
+
+  constructor(session: Session, paths: readonly string[], mode: LockMode, options: LockOptions = {}) {
+    if (paths.includes("/")) throw new UsageError("/ cannot be locked", { hint: "give a path of the lock's own" });
+    this.session = session;
+    this.options = options;
+    this.mode = mode;
+  }
+
+  /**
+   * Waits until it is ours. Throws LockError: `busy` (waitMs is 0), `lock-timeout`, `revoked` (removed from the queue),
+   * `sequence-exhausted`; and what the session throws. Whatever it throws, no znode and no watch stay behind: what
+   * cannot be removed at once is removed in the background, see {@link settled}.
+   */
+  async acquire({ signal, waitMs, refreshMs }: AcquireOptions = {}): Promise<Held> {
+    const begun = performance.now();
+    const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
+    try {
+      // Its id is part of the ticket's data.
+      if (this.session.id === 0n) await this.session.connected({ signal: wait.signal });
+      const queued = new Date().toISOString();
+      const data = (acquired?: string) => this.#data(queued, acquired);
+      return await this.take({ signal: wait.signal, mayWait: waitMs !== 0, refreshMs, begun, data });
+    } catch (error) {
+      throw wait.signal.aborted ? wait.signal.reason : error;
+    } finally {
+      wait.end();
+    }
+  }
+
+  /** As {@link acquire}, around `work`, which is told of the loss by `lock.signal`. */
+  async use<T>(work: (lock: Held) => Promise<T>, options?: AcquireOptions): Promise<T> {
+    const lock = await this.acquire(options);
+    try {
+      return await work(lock);
+    } finally {
+      await lock.release();
+    }
+  }
+
+  /** Resolves when nothing that was cut short is left to be removed. */
+  settled(): Promise<void> {
+    return this.chores.settled();
+  }
+
+  protected abstract take(attempt: Attempt): Promise<Held>;
+
+  protected readonly tell = (event: LockEvent): void => this.options.onEvent?.(event);
+
+  #data(queued: string, acquired?: string): Buffer {
+    const { data, holder } = this.options;
+    if (data) return data;
+    return encodeRecord({
+      v: 1,
+      tool: "zksh",
+      ...holder,
+      mode: this.mode,
+      session: sessionName(this.session.id),
+      queued,
+      ...(acquired !== undefined && { acquired }),
+    });
+  }
+}
+
+export function busy(path: string, holder: Party | undefined): LockError {
+  return new LockError("busy", `${path} is held${holder ? ` by ${nameParty(holder)}` : ""}`, { path });
+}
+
+function timedOut(path: string, waitMs: number): LockError {
+  return new LockError("lock-timeout", `waited ${waitMs} ms for ${path}`, { path });
+}
+
+/** `ann@web3 pid 4711 deploy.sh ("release 42")`, or as much of it as is known. */
+export function nameParty({ who, host, pid, cmd, why, note, client, session }: Party): string {
+  const name = who ?? host ?? note ?? `session ${sessionName(session)}`;
+  const parts = [name, pid === undefined ? "" : `pid ${pid}`, cmd ?? "", why === undefined ? "" : `("${why}")`];
+  const by = who === undefined && client !== "unknown" ? `(${client})` : "";
+  return [...parts, by].filter((part) => part !== "").join(" ");
+}
+
+function sessionName(id: bigint): string {
+  return `0x${BigInt.asUintN(64, id).toString(16)}`;
+}

@@ -1,0 +1,84 @@
+import type { Session } from "../../session/session.ts";
+import type { Entered } from "./enter.ts";
+import type { LockListener } from "./events.ts";
+import { HeldLock } from "./held-lock.ts";
+import type { LockMode } from "./holder-record.ts";
+import { type Attempt, busy } from "./lock-recipe.ts";
+import { OwnTicket } from "./own-ticket.ts";
+import { type Chores, remove } from "./removal.ts";
+import type { Ticket } from "./ticket.ts";
+import { sessionLost, type TicketQueue } from "./ticket-queue.ts";
+
+export interface PlaceOptions {
+  readonly session: Session;
+  readonly path: string;
+  readonly mode: LockMode;
+  readonly queue: TicketQueue;
+  readonly chores: Chores;
+  readonly onEvent: LockListener;
+  /** Since when it is held is written into the ticket; not where the data is the caller's own. */
+  readonly isStamped: boolean;
+}
+
+/** One's place in a queue, from the ticket to the lock. Whoever makes one either gets `held()` or must `leave()`. */
+export class Place {
+  readonly #options: PlaceOptions;
+  readonly #ticket: Ticket;
+  readonly #own: OwnTicket;
+  readonly #attempt: Attempt;
+
+  /** Takes in who was in the queue when the ticket was made. When it throws, the ticket is given back. */
+  constructor(options: PlaceOptions, { ticket, listing }: Entered, attempt: Attempt) {
+    const { session, path, queue, onEvent } = options;
+    this.#options = options;
+    this.#ticket = ticket;
+    this.#attempt = attempt;
+    this.#own = new OwnTicket(session, path, ticket);
+    try {
+      onEvent({ event: "queued", path, node: ticket.nodes[0] });
+      queue.note(listing, ticket);
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
+  get isFirst(): boolean {
+    return this.#options.queue.isFirst(this.#ticket);
+  }
+
+  /** Gives the ticket back, in the background. */
+  leave(): void {
+    const { session, chores } = this.#options;
+    this.#own.end();
+    chores.add(remove(session, this.#ticket.nodes));
+  }
+
+  /** Resolves when it is our turn. When it throws, the ticket is given back. */
+  async held(): Promise<HeldLock> {
+    const { session, path, queue } = this.#options;
+    const { signal, mayWait, refreshMs } = this.#attempt;
+    try {
+      const { isFirst } = this;
+      if (!isFirst && !mayWait) throw busy(path, await queue.holder(this.#ticket, signal));
+      this.#own.watch();
+      if (!isFirst) await queue.untilFirst(this.#ticket, { signal, own: this.#own, refreshMs });
+      this.#own.throwIfGone();
+      // After a pause the answer may be older than the session could live.
+      if (!session.isAlive()) throw sessionLost();
+      return this.#hold();
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
+  #hold(): HeldLock {
+    const { session, path, mode, onEvent, isStamped } = this.#options;
+    const [ticket, own, { data, begun }] = [this.#ticket, this.#own, this.#attempt];
+    const waitedMs = performance.now() - begun;
+    onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
+    const stamp = isStamped ? () => data(new Date().toISOString()) : undefined;
+    return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
+  }
+}
