@@ -46,14 +46,17 @@ export interface RestArgument<T> extends Declared<T> {
 }
 export type Argument<T> = RequiredArgument<T> | OptionalArgument<T> | RestArgument<T>;
 
-export interface Flag {
-  readonly kind: "flag";
+interface OptionPlace {
   readonly short: string;
+  /** The help page that explains it, where several commands share it. */
+  readonly topic?: string;
+}
+export interface Flag extends OptionPlace {
+  readonly kind: "flag";
   readonly summary: string;
 }
-export interface ValueOption<T> extends Declared<T> {
+export interface ValueOption<T> extends Declared<T>, OptionPlace {
   readonly kind: "value";
-  readonly short: string;
   /** The word that stands for the value in usage lines. */
   readonly placeholder: string;
 }
@@ -85,6 +88,12 @@ export function flag(short: string, summary: string): Flag {
 /** An option with a value; its long name is its key in kebab-case. */
 export function option<T>(short: string, placeholder: string, parse: ValueParser<T>, summary: string): ValueOption<T> {
   return { kind: "value", short, placeholder, parse, summary };
+}
+
+/** Options that a page of their own explains: a command's own page only points there. */
+export function explainedIn<const O extends Readonly<Record<string, Option<unknown>>>>(topic: string, options: O): O {
+  const placed = Object.entries(options).map(([key, one]) => [key, { ...one, topic }]);
+  return Object.fromEntries(placed) as O;
 }
 
 export const word: ValueParser<string> = (text) => text;

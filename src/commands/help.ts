@@ -1,9 +1,9 @@
 import { UsageError } from "../errors.ts";
-import type { CommandHelpResult } from "../results/help.ts";
+import type { CommandHelpResult, HelpRow } from "../results/help.ts";
 import { type Argument, type Option, optional, word } from "./arguments.ts";
 import { type CommandEntry, defineCommand, findCommand, type Program } from "./command.ts";
 import { byGroup, topics } from "./help-topics.ts";
-import { argumentTerm, spelling, usage } from "./usage.ts";
+import { argumentTerm, optionTerm, usage } from "./usage.ts";
 
 export const help = defineCommand({
   examples: ["help", "help create", "help exit-codes"],
@@ -35,6 +35,23 @@ function unknownSubject(subject: string, { commands, suggest }: Program): UsageE
   });
 }
 
+/** Those that another page explains are only named there. */
+function optionRows(options: Readonly<Record<string, Option<unknown>>>): HelpRow[] {
+  const entries = Object.entries(options);
+  const row = ([key, option]: [string, Option<unknown>]): HelpRow => ({
+    term: optionTerm(key, option),
+    summary: option.summary,
+  });
+  const elsewhere = [...new Set(entries.flatMap(([, { topic }]) => topic ?? []))];
+  return [
+    ...entries.filter(([, { topic }]) => topic === undefined).map(row),
+    ...elsewhere.map((topic) => ({
+      term: "…",
+      summary: `${entries.filter(([, option]) => option.topic === topic).length} more: help ${topic}`,
+    })),
+  ];
+}
+
 async function manual(entry: CommandEntry): Promise<CommandHelpResult> {
   const command = await entry.load();
   return {
@@ -48,10 +65,7 @@ async function manual(entry: CommandEntry): Promise<CommandHelpResult> {
       term: argumentTerm(key, arg),
       summary: arg.summary,
     })),
-    options: Object.entries<Option<unknown>>(command.options).map(([key, option]) => ({
-      term: `${spelling(key, option)}${option.kind === "value" ? ` ${option.placeholder}` : ""}`,
-      summary: option.summary,
-    })),
+    options: optionRows(command.options),
     examples: command.examples,
   };
 }

@@ -13,11 +13,9 @@ const recipe: ValueParser<"queue" | "unique"> = (text) => {
 
 export const lock = defineCommand({
   details:
-    "Runs the command under an exclusive lock: first come first served, and the command is stopped before ZooKeeper can " +
-    "give a lost lock to anybody else. Its exit code comes through; 75 is busy, 120 lost, 121 revoked, 123 no ZooKeeper, " +
-    "124 waited too long (help exit-codes). Several paths: all or none. Without a command the lock is held until stdin " +
-    "ends; in the shell, until unlock. --recipe unique: one well-known znode, for paths that other programs lock so; " +
-    "every release then wakes everybody who waits.",
+    "First come first served; several paths: all or none. Without a command it is held until stdin ends, in the shell " +
+    "until unlock. --recipe unique is for paths that other programs lock by one well-known znode: every release then " +
+    "wakes all who wait, and the fastest gets it.",
   examples: [
     "lock /deploy -- echo deployed",
     "lock -n /jobs/nightly -- echo running",
@@ -32,7 +30,7 @@ export const lock = defineCommand({
   options: {
     ...waitOptions,
     ...compatOption,
-    recipe: option("", "name", recipe, "queue, or unique"),
+    recipe: option("", "name", recipe, "queue, or unique (see below)"),
     ...guardOptions,
   },
   run(context, { paths, program }, options) {

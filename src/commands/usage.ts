@@ -3,7 +3,8 @@ import type { AnyCommand } from "./command.ts";
 
 /** The line zkCli calls a command's usage: `create [-s] [-e] [-t ttl] path [data]`. */
 export function usage(name: string, command: AnyCommand): string {
-  const options = Object.entries<Option<unknown>>(command.options).map(([key, option]) => {
+  const own = Object.entries<Option<unknown>>(command.options).filter(([, { topic }]) => topic === undefined);
+  const options = own.map(([key, option]) => {
     const name = option.short || longName(key);
     return option.kind === "flag" ? `[${name}]` : `[${name} ${option.placeholder}]`;
   });
@@ -20,6 +21,11 @@ export function argumentTerm(key: string, { arity }: Argument<unknown>): string 
 /** All names of an option: `-s, --stat`. Not every option has a short one. */
 export function spelling(key: string, { short }: Option<unknown>): string {
   return short === "" ? longName(key) : `${short}, ${longName(key)}`;
+}
+
+/** As a help page shows it: `-w, --wait dur`. */
+export function optionTerm(key: string, option: Option<unknown>): string {
+  return `${spelling(key, option)}${option.kind === "value" ? ` ${option.placeholder}` : ""}`;
 }
 
 /** An option's long name: its key in kebab-case. */

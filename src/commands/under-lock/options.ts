@@ -1,7 +1,7 @@
 /** The options that lock, rwlock, sem and elect share. */
 import { UsageError } from "../../errors.ts";
 import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
-import { acl, duration, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
+import { acl, duration, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
 import type { Context } from "../command.ts";
 
 function oneOf<const T extends string>(...choices: readonly T[]): ValueParser<T> {
@@ -44,13 +44,13 @@ export const waitOptions = {
   wait: option("-w", "dur", duration, "wait at most this long: exit code 124"),
   conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
   why: option("", "text", word, "what for, shown to those who wait"),
-  acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
-  sessionTimeout: option("", "dur", duration, "session timeout asked for"),
 } as const;
 
-/** What becomes of the program. */
-export const guardOptions = {
-  grace: option("", "dur", duration, "between SIGTERM and SIGKILL [5s, or a quarter of the session timeout]"),
+/** The ticket and its session, and what becomes of the program. */
+export const guardOptions = explainedIn("locks", {
+  acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
+  sessionTimeout: option("", "dur", duration, "the session timeout to ask for"),
+  grace: option("", "dur", duration, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
   stopSignal: option("", "sig", signalName, "the first signal instead of TERM"),
   onSuspend: option("", "what", oneOf("ignore", "stop", "term"), "when no server answers: ignore, stop (freeze), term"),
   onLost: option("", "what", oneOf("term", "kill", "warn"), "when it is lost: term, kill, warn"),
@@ -59,11 +59,14 @@ export const guardOptions = {
   group: option("", "what", oneOf("auto", "own", "share"), "process group of the command: auto, own, share"),
   statusFile: option("", "file", word, "write how it ended there, as JSON"),
   reentrant: flag("", "run at once where a command around this one holds the lock"),
-} as const;
+});
 
-export const compatOption = {
-  compat: option("", "who", oneOf("curator", "all"), "all: also keep stock kazoo out"),
-} as const;
+export const compatOption = explainedIn("locks", {
+  compat: option("", "who", oneOf("curator", "all"), "all: make a second ticket that stock kazoo respects"),
+});
+
+/** What `help locks` explains. */
+export const sharedOptions = { ...guardOptions, ...compatOption };
 
 type Values<O> = { readonly [K in keyof O]: O[K] extends { kind: "flag" } ? boolean : ValueOf<O[K]> | undefined };
 type ValueOf<O> = O extends { readonly parse: ValueParser<infer T> } ? T : never;
@@ -86,11 +89,7 @@ export function acquireLimits(
 }
 
 /** What the tickets say, and how they are made. */
-export function lockOptions(
-  context: Context,
-  values: WaitValues & { readonly compat?: LockValues["compat"] },
-  cmd?: string,
-): LockOptions {
+export function lockOptions(context: Context, values: LockValues, cmd?: string): LockOptions {
   const { who, host, pid, tool } = context.self;
   const { why, acl: entries, compat } = values;
   return {
