@@ -80,7 +80,7 @@ const rows: Row[] = [
   { line: "addauth nonsense x", code: 4 },
   { line: "whoami", code: 0 },
   { line: "whoami x", code: 2 },
-  { line: "watch /a --count 1 --within 50ms", code: 7 },
+  { line: "watch /a --count 1 --within 1s", code: 7 },
   { line: "watch /a//b", code: 2 },
   { line: "watch /a -- /no/such/program", code: 2 },
   { line: "watch /a --exit-on-failure -- false", code: 1 },

@@ -112,6 +112,7 @@ describe("TAB", () => {
     await terminal.press("Tab", "Enter");
     await terminal.shows("/apple/two words exists");
     await terminal.enter("cd /apple");
+    await terminal.endsWith("/apple ›");
     await terminal.type("ls ../b");
     await terminal.press("Tab");
     await terminal.endsWith("› ls ../berry");

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { fourLetterWord } from "./four-letter-word.ts";
+import { openFor } from "./open-session.ts";
 import { freshChroot, sharedServer } from "./shared-server.ts";
 import { startServer, type ZooKeeperServer } from "./zookeeper-server.ts";
 
@@ -66,12 +67,11 @@ test("says so when there is no Java", async () => {
 
 describe("the shared server", () => {
   test("gives every test a znode of its own", async () => {
-    const before = await count(sharedServer());
     const chroots = await Promise.all([freshChroot(), freshChroot()]);
     expect(new Set(chroots).size).toBe(2);
     expect(chroots[0]).toMatch(/^127\.0\.0\.1:\d+\/test-[0-9a-f-]{36}$/);
-    // Other test files may be adding theirs.
-    expect(await count(sharedServer())).toBeGreaterThanOrEqual(before + 2);
+    expect(chroots[0]?.split("/")[0]).toBe(sharedServer());
+    expect(await Promise.all(chroots.map((chroot) => openFor(chroot).getChildren("/")))).toEqual([[], []]);
   });
 
   test("fails when there is no server to make one", async () => {
