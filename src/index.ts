@@ -2,9 +2,12 @@
 export * from "./errors.ts";
 export type { LockEvent, LockListener } from "./recipes/locks/events.ts";
 export type { HeldLock } from "./recipes/locks/held-lock.ts";
+export type { HeldLocks } from "./recipes/locks/held-locks.ts";
+export type { AcquireOptions, LockOptions } from "./recipes/locks/lock-recipe.ts";
+export { MultiLock } from "./recipes/locks/multi-lock.ts";
 export { Mutex } from "./recipes/locks/mutex.ts";
-export type { AcquireOptions, LockOptions } from "./recipes/locks/queue-lock.ts";
 export { ReadWriteLock } from "./recipes/locks/read-write-lock.ts";
+export { UniqueLock } from "./recipes/locks/unique-lock.ts";
 export { parseConnectString } from "./session/connect-string.ts";
 export type * from "./session/options.ts";
 export * from "./session/session.ts";

@@ -15,6 +15,8 @@ export interface HolderRecord {
   readonly why?: string;
   readonly mode?: LockMode;
   readonly session?: string;
+  /** What its maker knows it by, where the znode's name does not tell. */
+  readonly id?: string;
   /** When it came to the queue, and when it got the lock: ISO 8601, by its own clock. */
   readonly queued?: string;
   readonly acquired?: string;

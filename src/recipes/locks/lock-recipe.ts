@@ -40,8 +40,8 @@ export interface Attempt {
   readonly refreshMs: number | undefined;
   /** By performance.now(). */
   readonly begun: number;
-  /** The data of its tickets, with the time of acquisition once there is one. */
-  readonly data: (acquired?: string) => Buffer;
+  /** The data of its tickets, and what else is to be in it. */
+  readonly data: (more?: Partial<HolderRecord>) => Buffer;
 }
 
 /** What all locks have in common: one deadline, one way to be cut short, and nothing left behind. */
@@ -72,7 +72,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
       // Its id is part of the ticket's data.
       if (this.session.id === 0n) await this.session.connected({ signal: wait.signal });
       const queued = new Date().toISOString();
-      const data = (acquired?: string) => this.#data(queued, acquired);
+      const data = (more?: Partial<HolderRecord>) => this.#data({ queued, ...more });
       return await this.take({ signal: wait.signal, mayWait: waitMs !== 0, refreshMs, begun, data });
     } catch (error) {
       throw wait.signal.aborted ? wait.signal.reason : error;
@@ -100,7 +100,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
 
   protected readonly tell = (event: LockEvent): void => this.options.onEvent?.(event);
 
-  #data(queued: string, acquired?: string): Buffer {
+  #data(more: Partial<HolderRecord>): Buffer {
     const { data, holder } = this.options;
     if (data) return data;
     return encodeRecord({
@@ -109,8 +109,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
       ...holder,
       mode: this.mode,
       session: sessionName(this.session.id),
-      queued,
-      ...(acquired !== undefined && { acquired }),
+      ...more,
     });
   }
 }

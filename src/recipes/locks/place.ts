@@ -4,10 +4,11 @@ import type { LockListener } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
 import type { LockMode } from "./holder-record.ts";
 import { type Attempt, busy } from "./lock-recipe.ts";
+import { sessionLost } from "./node-watch.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { type Chores, remove } from "./removal.ts";
 import type { Ticket } from "./ticket.ts";
-import { sessionLost, type TicketQueue } from "./ticket-queue.ts";
+import type { TicketQueue } from "./ticket-queue.ts";
 
 export interface PlaceOptions {
   readonly session: Session;
@@ -78,7 +79,7 @@ export class Place {
     const [ticket, own, { data, begun }] = [this.#ticket, this.#own, this.#attempt];
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
-    const stamp = isStamped ? () => data(new Date().toISOString()) : undefined;
+    const stamp = isStamped ? () => data({ acquired: new Date().toISOString() }) : undefined;
     return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
   }
 }

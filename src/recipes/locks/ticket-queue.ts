@@ -9,20 +9,18 @@
  * in below (not on read/write paths, where Curator gives a late reader its writer's number), the event that the last
  * one below has gone is the grant itself, without a question to the server.
  */
-import { ConnectionError, NoNodeError, PermissionError } from "../../errors.ts";
-import { joinPath, parentPath } from "../../session/path.ts";
-import type { Session, WatchEvent } from "../../session/session.ts";
+import { NoNodeError, PermissionError } from "../../errors.ts";
+import { joinPath } from "../../session/path.ts";
+import type { Session } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
 import { blocks, bySequence, type Contender, parseContenders, strangers } from "./contender.ts";
 import { list } from "./enter.ts";
 import type { LockListener } from "./events.ts";
 import { describeParty, type Party } from "./holder-record.ts";
+import { NodeWatch } from "./node-watch.ts";
 import type { OwnTicket } from "./own-ticket.ts";
 import { checkSequence, isMissing, type Listing, type Ticket, ticketGone } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
-
-/** How often the queue is looked at where nobody may watch the ticket below ours. */
-const BLIND_POLL_MS = 5_000;
 
 export interface TicketQueueOptions {
   readonly session: Session;
@@ -85,24 +83,20 @@ export class TicketQueue {
     const { session, path, isEventEnough, onEvent } = this.#options;
     const { signal, own } = options;
     const bell = new Bell();
-    const watch = new TicketWatch(session, bell);
+    const watch = new NodeWatch(session, bell);
     const stopOwn = own.onChange(() => bell.ring());
     let told = "";
     try {
       for (;;) {
         const below = this.#nearestBelow(ticket);
         if (below === undefined) return;
-        if (!watch.isOn(below.name)) {
-          watch.leave();
-          if (!(await watch.set(this.#pathOf(below), below.name, signal))) {
-            await this.#list(ticket, signal);
-            continue;
-          }
+        if (!(await watch.set(this.#pathOf(below), signal))) {
+          await this.#list(ticket, signal);
+          continue;
         }
         told = await this.#tellWaiting(ticket, below, told, signal);
-        await this.#heard(bell, watch, options);
+        await watch.heard(signal, options.refreshMs);
         own.throwIfGone();
-        if (session.state === "lost") throw sessionLost();
         if (watch.isGone) {
           onEvent({ event: "predecessor-gone", path, ahead: below.name });
           this.#forget(below);
@@ -113,16 +107,6 @@ export class TicketQueue {
     } finally {
       stopOwn();
       watch.leave();
-    }
-  }
-
-  async #heard(bell: Bell, watch: TicketWatch, { signal, refreshMs }: WaitOptions): Promise<void> {
-    const poll = watch.isBlind ? BLIND_POLL_MS : refreshMs;
-    const timer = poll === undefined ? undefined : setTimeout(() => bell.ring(), poll);
-    try {
-      await bell.heard(signal);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -184,75 +168,4 @@ export class TicketQueue {
 /** Came before, and keeps the ticket waiting. */
 function isAhead(other: Contender, { contenders: [own], uuid }: Ticket): boolean {
   return bySequence(other, own) < 0 && other.uuid !== uuid && blocks(own.claim, other);
-}
-
-/** The watch on the one ticket that is waited for. */
-class TicketWatch {
-  readonly #session: Session;
-  readonly #bell: Bell;
-  #name: string | undefined;
-  #path = "";
-  #parent: string | undefined;
-  isGone = false;
-  /** Its data has changed, and nothing else: it is still there. */
-  hasChanged = false;
-
-  constructor(session: Session, bell: Bell) {
-    this.#session = session;
-    this.#bell = bell;
-  }
-
-  /** Nobody may read the ticket, and so no event of it would ever reach us. */
-  get isBlind(): boolean {
-    return this.#parent !== undefined;
-  }
-
-  isOn(name: string): boolean {
-    return this.#name === name && !this.isGone && !this.hasChanged;
-  }
-
-  /** By getData, which unlike exists leaves no watch on a znode that is gone. False when it is. */
-  async set(path: string, name: string, signal: AbortSignal): Promise<boolean> {
-    this.isGone = false;
-    this.hasChanged = false;
-    this.#path = path;
-    try {
-      await untilAnswered(() => this.#session.getData(path, { watch: this.#listener, signal }));
-    } catch (error) {
-      if (error instanceof NoNodeError) return false;
-      if (!(error instanceof PermissionError)) throw error;
-      return this.#setBlind(parentPath(path), name, signal);
-    }
-    this.#name = name;
-    return true;
-  }
-
-  async #setBlind(parent: string, name: string, signal: AbortSignal): Promise<boolean> {
-    const children = await untilAnswered(() => this.#session.getChildren(parent, { watch: this.#listener, signal }));
-    this.#parent = parent;
-    this.#name = name;
-    if (children.includes(name)) return true;
-    this.leave();
-    return false;
-  }
-
-  /** Not awaited: leaving must not take longer because a server is slow. */
-  leave(): void {
-    const path = this.#parent ?? this.#path;
-    const isSet = this.#name !== undefined && !this.isGone && !this.hasChanged;
-    this.#name = undefined;
-    this.#parent = undefined;
-    if (isSet && this.#session.state !== "lost") this.#session.removeWatch(path, this.#listener).catch(() => {});
-  }
-
-  readonly #listener = ({ type, path }: WatchEvent) => {
-    if (path !== this.#path) this.#name = undefined;
-    else if (type === "deleted") this.isGone = true;
-    else if (type === "data-changed") this.hasChanged = true;
-    this.#bell.ring();
-  };
-}
-
-export function sessionLost(): ConnectionError {
-  return new ConnectionError("session-expired", "the session ended, and the place in the queue with it");
 }

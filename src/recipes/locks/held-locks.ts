@@ -1,0 +1,68 @@
+import { NoNodeError } from "../../errors.ts";
+import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
+import { type HeldLock, lockLost } from "./held-lock.ts";
+import type { RevokeRequest } from "./holder-record.ts";
+import type { Removed } from "./removal.ts";
+
+/** Several locks that are held as one: lost when any of them is, and given back together. */
+export class HeldLocks {
+  /** In the order of their paths; each has its own token. */
+  readonly locks: readonly HeldLock[];
+  readonly waitedMs: number;
+  readonly #session: Session;
+  readonly #lost = new AbortController();
+
+  constructor(session: Session, locks: readonly HeldLock[], waitedMs: number) {
+    this.#session = session;
+    this.locks = locks;
+    this.waitedMs = waitedMs;
+    for (const { signal } of locks) {
+      const lose = () => this.#lost.abort(signal.reason);
+      if (signal.aborted) lose();
+      else signal.addEventListener("abort", lose, { once: true });
+    }
+  }
+
+  /** Aborted when the first of them is lost, with the LockError that says how. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  isHeld(): boolean {
+    return this.locks.every((lock) => lock.isHeld());
+  }
+
+  heldForMs(): number {
+    return Math.min(...this.locks.map((lock) => lock.heldForMs()));
+  }
+
+  /** Told when somebody asks for any of them. Returns the function that stops telling. */
+  onRevoke(listener: (request: RevokeRequest) => void): () => void {
+    const stops = this.locks.map((lock) => lock.onRevoke(listener));
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  /** As `multi`, but nothing happens unless all of them are still held when the server carries it out. */
+  async fenced(
+    ops: readonly MultiOp[],
+    options?: CallOptions,
+  ): Promise<{ readonly results: readonly MultiResult[]; readonly zxid: bigint }> {
+    const checks = this.locks.flatMap(({ nodePaths }) => nodePaths.map((path): MultiOp => ({ op: "check", path })));
+    try {
+      const { results, zxid } = await this.#session.multi([...checks, ...ops], options);
+      return { results: results.slice(checks.length), zxid };
+    } catch (error) {
+      const path = error instanceof NoNodeError ? error.path : undefined;
+      const gone = this.locks.find(({ nodePaths }) => path !== undefined && nodePaths.includes(path));
+      throw gone ? lockLost(gone.path, "node-deleted") : error;
+    }
+  }
+
+  /** Gives all of them back, the last one first, in one flight. `expiry`: the session ended before all were confirmed. */
+  async release(): Promise<Removed> {
+    const how = await Promise.all([...this.locks].reverse().map((lock) => lock.release()));
+    return how.includes("expiry") ? "expiry" : "delete";
+  }
+}

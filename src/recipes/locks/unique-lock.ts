@@ -1,0 +1,185 @@
+/**
+ * One well-known ephemeral znode: whoever makes it holds the lock. For paths that other programs lock that way. Nobody
+ * queues: a release wakes all who wait, and the fastest gets it.
+ */
+import { randomUUID } from "node:crypto";
+import { DeadlineError, InterruptedError, NoNodeError, PermissionError, UsageError } from "../../errors.ts";
+import { baseName, parentPath } from "../../session/path.ts";
+import type { CallOptions, Session } from "../../session/session.ts";
+import { Bell } from "../bell.ts";
+import { HeldLock } from "./held-lock.ts";
+import { describeParty, type Party } from "./holder-record.ts";
+import { type Attempt, busy, type LockOptions, LockRecipe } from "./lock-recipe.ts";
+import { isNodeExists, makePath } from "./make-path.ts";
+import { NodeWatch, sessionLost } from "./node-watch.ts";
+import { OwnTicket } from "./own-ticket.ts";
+import { type Removed, unlessOver } from "./removal.ts";
+import type { Stake } from "./ticket.ts";
+import { isFateUnknown, untilAnswered } from "./unanswered.ts";
+
+export class UniqueLock extends LockRecipe<HeldLock> {
+  readonly path: string;
+
+  constructor(session: Session, path: string, options?: LockOptions) {
+    super(session, [path], "exclusive", options);
+    if (options?.compat === "all") throw new UsageError("a lock of one znode cannot be kazoo's too");
+    this.path = path;
+  }
+
+  get name(): string {
+    return this.path;
+  }
+
+  protected async take(attempt: Attempt): Promise<HeldLock> {
+    const id = randomUUID();
+    const mine = attempt.data({ id });
+    for (let hasWaited = false; ; hasWaited = true) {
+      const stake = await this.#create(mine, attempt.signal);
+      if (stake) return this.#hold(stake, id, attempt);
+      if (hasWaited) this.tell({ event: "outrun", path: this.path });
+      await this.#untilFree(attempt);
+    }
+  }
+
+  /** Undefined when it is somebody else's. */
+  async #create(mine: Buffer, signal: AbortSignal): Promise<Stake | undefined> {
+    const { path, session } = this;
+    const { acl, mustExist } = this.options;
+    for (let isUnsure = false; ; ) {
+      try {
+        signal.throwIfAborted();
+        const create = { op: "create", path, data: mine, mode: "ephemeral", ...(acl && { acl }) } as const;
+        const { zxid } = await session.multi([create], { signal });
+        return { nodes: [path], token: zxid };
+      } catch (error) {
+        if (isFateUnknown(error)) isUnsure = true;
+        else if (error instanceof NoNodeError && !mustExist && parentPath(path) !== "/") {
+          await makePath(session, parentPath(path), "container", { signal });
+        } else if (isNodeExists(error)) {
+          // Perhaps by ourselves: the reply to an earlier try was lost.
+          return isUnsure ? await this.#findAgain(mine, signal) : undefined;
+        } else {
+          const wasCut = error instanceof InterruptedError || error instanceof DeadlineError;
+          const outcome = wasCut ? error.outcome : undefined;
+          if (isUnsure || outcome) this.chores.add(this.#takeBack(mine, outcome));
+          throw error;
+        }
+      }
+    }
+  }
+
+  async #findAgain(mine: Buffer, signal: AbortSignal): Promise<Stake | undefined> {
+    try {
+      return await this.#find(mine, { signal });
+    } catch (error) {
+      this.chores.add(this.#takeBack(mine));
+      throw error;
+    }
+  }
+
+  /** The znode, if it is the one that was made with `mine` as its data. */
+  async #find(mine: Buffer, options: CallOptions): Promise<Stake | undefined> {
+    const { path, session } = this;
+    try {
+      const syncing = untilAnswered(() => session.sync(path, options));
+      syncing.catch(() => {});
+      const { data, stat } = await untilAnswered(() => session.getData(path, options));
+      await syncing;
+      const isOurs = stat.ephemeralOwner === session.id && data?.equals(mine);
+      return isOurs ? { nodes: [path], token: stat.czxid } : undefined;
+    } catch (error) {
+      if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
+      throw error;
+    }
+  }
+
+  async #takeBack(mine: Buffer, outcome: Promise<unknown> = Promise.resolve()): Promise<void> {
+    await outcome.catch(() => {});
+    const stake = await this.#find(mine, {});
+    if (stake) await this.#remove(stake);
+  }
+
+  #hold(stake: Stake, id: string, { begun, data }: Attempt): HeldLock {
+    const { session, path, mode, tell: onEvent } = this;
+    if (!session.isAlive()) throw sessionLost();
+    const own = new OwnTicket(session, path, stake);
+    own.watch();
+    const waitedMs = performance.now() - begun;
+    onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs });
+    const stamp = this.options.data ? undefined : () => data({ id, acquired: new Date().toISOString() });
+    const giveBack = async () => (own.isGone ? "delete" : this.#remove(stake));
+    return new HeldLock({ session, path, mode, stake, own, waitedMs, onEvent, giveBack, ...(stamp && { stamp }) });
+  }
+
+  /** A second try must not delete what somebody else has made after the first one: the name is not ours alone. */
+  #remove(stake: Stake): Promise<Removed> {
+    const { path, session } = this;
+    return unlessOver(session, async () => {
+      for (let isUnsure = false; ; isUnsure = true) {
+        try {
+          if (isUnsure && !(await this.#isThere(stake))) return;
+          return await session.delete(path);
+        } catch (error) {
+          if (error instanceof NoNodeError) return;
+          if (!isFateUnknown(error)) throw error;
+        }
+      }
+    });
+  }
+
+  async #isThere({ token }: Stake): Promise<boolean> {
+    const { path, session } = this;
+    await untilAnswered(() => session.sync(path));
+    const stat = await untilAnswered(() => session.exists(path));
+    return stat?.czxid === token && stat.ephemeralOwner === session.id;
+  }
+
+  async #untilFree({ signal, mayWait, refreshMs }: Attempt): Promise<void> {
+    const { path, session } = this;
+    const bell = new Bell();
+    const watch = new NodeWatch(session, bell);
+    let told = "";
+    try {
+      while (await watch.set(path, signal)) {
+        const holder = await this.#holder(signal);
+        if (!mayWait) throw busy(path, holder);
+        const news = JSON.stringify([String(holder?.token), holder?.acquiredAt]);
+        if (news !== told) this.#tellWaiting(holder);
+        told = news;
+        await watch.heard(signal, refreshMs);
+        if (watch.isGone) return;
+      }
+    } finally {
+      watch.leave();
+    }
+  }
+
+  async #holder(signal: AbortSignal): Promise<Party | undefined> {
+    const { path, session } = this;
+    try {
+      const found = await untilAnswered(() => session.getData(path, { signal }));
+      if (found.stat.numChildren === 0) return describeParty(path, undefined, found);
+    } catch (error) {
+      if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
+      throw error;
+    }
+    throw new UsageError(`${path} has children: it is no lock of one znode`, {
+      path,
+      hint: "tickets queue below the path of other locks: leave out --recipe unique",
+    });
+  }
+
+  /** How many others wait nobody knows. */
+  #tellWaiting(holder: Party | undefined): void {
+    const { path } = this;
+    this.tell({
+      event: "waiting",
+      path,
+      node: path,
+      position: 1,
+      of: 1,
+      ahead: baseName(path),
+      ...(holder && { holder }),
+    });
+  }
+}

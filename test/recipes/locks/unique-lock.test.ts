@@ -1,0 +1,173 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { LockEvent } from "../../../src/recipes/locks/events.ts";
+import { UniqueLock } from "../../../src/recipes/locks/unique-lock.ts";
+import type { Session } from "../../../src/session/session.ts";
+import { deferred, eventually } from "../../support/eventually.ts";
+import { type FaultProxy, startFaultProxy } from "../../support/fault-proxy.ts";
+import { openFor, rejection } from "../../support/open-session.ts";
+import { freshChroot, sharedServer } from "../../support/shared-server.ts";
+
+/** A session whose replies can be kept back, and one that sees what became of its requests. */
+async function behindProxy(): Promise<{ session: Session; proxy: FaultProxy; other: Session }> {
+  const chroot = await freshChroot();
+  const proxy = await startFaultProxy(Number(sharedServer().split(":")[1]));
+  onTestFinished(() => proxy.close());
+  const session = openFor(chroot.replace(sharedServer(), proxy.address), { timeoutMs: 10_000 });
+  await session.connected();
+  return { session, proxy, other: openFor(chroot) };
+}
+
+describe("UniqueLock", () => {
+  test("is one ephemeral znode at the path, made with its parents and deleted at the end", async () => {
+    const session = openFor(await freshChroot());
+    const lock = await new UniqueLock(session, "/app/job/leader", { holder: { who: "ann" } }).acquire();
+    const { data, stat } = await session.getData("/app/job/leader");
+    expect(stat.ephemeralOwner).toBe(session.id);
+    expect(lock.fencingToken).toBe(stat.czxid);
+    expect(JSON.parse(String(data))).toMatchObject({ v: 1, tool: "zksh", who: "ann", mode: "exclusive" });
+    expect(await lock.release()).toBe("delete");
+    expect(await session.exists("/app/job/leader")).toBeUndefined();
+  });
+
+  test("does not wait, or not longer than told", async () => {
+    const chroot = await freshChroot();
+    const [holder, other] = [openFor(chroot), openFor(chroot)];
+    const held = await new UniqueLock(holder, "/l", { holder: { who: "ann" } }).acquire();
+    const lock = new UniqueLock(other, "/l");
+    expect(await rejection(lock.acquire({ waitMs: 0 }))).toMatchObject({
+      reason: "busy",
+      message: "/l is held by ann",
+    });
+    expect(await rejection(lock.acquire({ waitMs: 30 }))).toMatchObject({ reason: "lock-timeout" });
+    expect(held.isHeld()).toBe(true);
+  });
+
+  test("two of one session do not take each other's znode for their own", async () => {
+    const session = openFor(await freshChroot());
+    const held = await new UniqueLock(session, "/l").acquire();
+    expect(await rejection(new UniqueLock(session, "/l").acquire({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
+    await held.release();
+  });
+
+  test("wakes all who wait; who is too late says so and waits on", async () => {
+    const chroot = await freshChroot();
+    const held = await new UniqueLock(openFor(chroot), "/l").acquire();
+    const events: (LockEvent & { by: number })[] = [];
+    let inside = 0;
+    const waiting = [0, 1, 2].map((by) =>
+      new UniqueLock(openFor(chroot), "/l", { onEvent: (event) => events.push({ ...event, by }) }).use(async () => {
+        expect(++inside).toBe(1);
+        await eventually(() => events.some(({ event }) => event === "outrun"));
+        inside--;
+      }),
+    );
+    await eventually(() => expect(new Set(events.map(({ by }) => by)).size).toBe(3));
+    await held.release();
+    await Promise.all(waiting);
+    expect(events.filter(({ event }) => event === "acquired")).toHaveLength(3);
+  });
+
+  test("respects a znode that another program made, ephemeral or not", async () => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    await other.create("/l", Buffer.from("web3:4711"));
+    const events: LockEvent[] = [];
+    const acquiring = new UniqueLock(session, "/l", { onEvent: (event) => events.push(event) }).acquire();
+    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", holder: { note: "web3:4711" } }));
+    // A change of its data is none of the lock.
+    await other.setData("/l", Buffer.from("web3:4712"));
+    await other.delete("/l");
+    expect((await acquiring).isHeld()).toBe(true);
+  });
+
+  test("refuses the path of a lock that queues", async () => {
+    const session = openFor(await freshChroot());
+    await session.create("/l", null);
+    await session.create("/l/_c_x-lock-", null, { mode: "ephemeralSequential" });
+    expect(await rejection(new UniqueLock(session, "/l").acquire())).toMatchObject({ reason: "usage" });
+  });
+
+  test("waits for one that it may not read", async () => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    await other.addAuth("digest", Buffer.from("ann:secret"));
+    await other.create("/l", null, { mode: "ephemeral", acl: [{ perms: 31, scheme: "auth", id: "" }] });
+    const waiting = deferred();
+    const acquiring = new UniqueLock(session, "/l", { onEvent: () => waiting.resolve() }).acquire();
+    await waiting.promise;
+    await other.delete("/l");
+    expect((await acquiring).isHeld()).toBe(true);
+  });
+
+  test("finds its znode again when the reply was lost, and makes no second", async () => {
+    const { session, proxy, other } = await behindProxy();
+    proxy.stall("to-client");
+    const acquiring = new UniqueLock(session, "/l").acquire();
+    const ghost = await eventually(async () => (await other.exists("/l")) ?? false);
+    proxy.drop();
+    proxy.heal();
+    const lock = await acquiring;
+    expect(lock.fencingToken).toBe(ghost.czxid);
+    await lock.release();
+    expect(await other.exists("/l")).toBeUndefined();
+  });
+
+  test("takes nobody else's znode for its own after a lost reply", async () => {
+    const { session, proxy, other } = await behindProxy();
+    proxy.stall("to-client");
+    const cancel = new AbortController();
+    const waiting = deferred();
+    const lock = new UniqueLock(session, "/l", { onEvent: ({ event }) => event === "waiting" && waiting.resolve() });
+    const acquiring = rejection(lock.acquire({ signal: cancel.signal }));
+    await eventually(async () => (await other.exists("/l")) !== undefined);
+    await other.delete("/l");
+    const held = await new UniqueLock(other, "/l").acquire();
+    proxy.drop();
+    proxy.heal();
+    await waiting.promise;
+    cancel.abort(new Error("enough"));
+    expect(await acquiring).toMatchObject({ message: "enough" });
+    await lock.settled();
+    expect(held.isHeld()).toBe(true);
+  });
+
+  test("cancelled with the create in flight, leaves nothing", async () => {
+    const { session, proxy, other } = await behindProxy();
+    proxy.stall("to-client");
+    const cancel = new AbortController();
+    const lock = new UniqueLock(session, "/l");
+    const acquiring = rejection(lock.acquire({ signal: cancel.signal }));
+    await eventually(async () => (await other.exists("/l")) !== undefined);
+    cancel.abort(new Error("enough"));
+    expect(await acquiring).toMatchObject({ message: "enough" });
+    proxy.resume();
+    await lock.settled();
+    expect(await other.exists("/l")).toBeUndefined();
+  });
+
+  test("a release whose reply was lost does not delete what somebody else has made since", async () => {
+    const { session, proxy, other } = await behindProxy();
+    const lock = await new UniqueLock(session, "/l").acquire();
+    // Its own watch is set.
+    await session.sync("/l");
+    proxy.stall("to-client");
+    const releasing = lock.release();
+    const next = await new UniqueLock(other, "/l").acquire();
+    proxy.drop();
+    proxy.heal();
+    expect(await releasing).toBe("delete");
+    expect(await other.exists("/l")).toMatchObject({ czxid: next.fencingToken });
+    expect(next.isHeld()).toBe(true);
+  });
+
+  test("is lost when somebody deletes the znode, and leaves the next one's alone", async () => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    const lock = await new UniqueLock(session, "/l").acquire();
+    await other.delete("/l");
+    await eventually(() => expect(lock.signal.aborted).toBe(true));
+    const next = await new UniqueLock(other, "/l").acquire();
+    await lock.release();
+    expect(await other.exists("/l")).toMatchObject({ czxid: next.fencingToken });
+  });
+});
