@@ -1,10 +1,13 @@
 import { UsageError } from "../errors.ts";
+import { MultiLock } from "../recipes/locks/multi-lock.ts";
 import { Mutex } from "../recipes/locks/mutex.ts";
+import { UniqueLock } from "../recipes/locks/unique-lock.ts";
 import { option, programToRun, rest, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
+import { oneLock, type Recipe } from "./under-lock/recipe.ts";
 import { lockInShell } from "./under-lock/shell-lock.ts";
-import { oneLock, type Recipe, underLock } from "./under-lock/under-lock.ts";
+import { underLock } from "./under-lock/under-lock.ts";
 
 const recipe: ValueParser<"queue" | "unique"> = (text) => {
   if (text === "queue" || text === "unique") return text;
@@ -46,8 +49,11 @@ function toRecipe(paths: Recipe["paths"], name: "queue" | "unique" = "queue"): R
   const [path, ...others] = paths;
   if (name === "unique") {
     if (others.length > 0) throw new UsageError("--recipe unique takes one path");
-    throw new UsageError("later");
+    return oneLock(path, (session, options) => new UniqueLock(session, path, options));
   }
   if (others.length === 0) return oneLock(path, (session, options) => new Mutex(session, path, options));
-  throw new UsageError("later");
+  return {
+    paths,
+    acquire: (session, options, limits) => new MultiLock(session, paths, options).acquire(limits),
+  };
 }

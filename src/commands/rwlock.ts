@@ -3,8 +3,9 @@ import { ReadWriteLock } from "../recipes/locks/read-write-lock.ts";
 import { programToRun, required, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
+import { oneLock } from "./under-lock/recipe.ts";
 import { lockInShell } from "./under-lock/shell-lock.ts";
-import { oneLock, underLock } from "./under-lock/under-lock.ts";
+import { underLock } from "./under-lock/under-lock.ts";
 
 const side: ValueParser<"read" | "write"> = (text) => {
   if (text === "read" || text === "write") return text;

@@ -11,14 +11,8 @@ import { LockError } from "../../errors.ts";
 import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
 import type { LockProgress, StopReason } from "../../results/locks.ts";
 import type { Session } from "../../session/session.ts";
-
-/** What is needed of a lock, or of several that are held as one. */
-export interface Holding {
-  /** Aborted when it is lost. */
-  readonly signal: AbortSignal;
-  heldForMs(): number;
-  onRevoke(listener: (request: RevokeRequest) => void): () => void;
-}
+import type { Held } from "./recipe.ts";
+import { Stopper } from "./stopper.ts";
 
 export interface GuardSettings {
   readonly path: string;
@@ -31,7 +25,7 @@ export interface GuardSettings {
 
 export interface GuardOptions {
   readonly session: Session;
-  readonly holding: Holding;
+  readonly holding: Pick<Held, "signal" | "heldForMs" | "onRevoke">;
   readonly settings: GuardSettings;
   start(onSignal: GuardRequest["onSignal"]): Promise<GuardedChild>;
   tell(progress: LockProgress): void;
@@ -48,20 +42,13 @@ const IMPATIENCE_MS = 2_000;
 /** Those that the program has left behind are mentioned after this time. */
 const LEFTOVERS_AFTER_MS = 1_000;
 
-export async function runGuarded(options: GuardOptions): Promise<GuardedEnd> {
-  return new Guard(options).run();
-}
-
-class Guard {
+export class Guard {
   readonly #options: GuardOptions;
   /** Fine enough for the margin that the session keeps before its end. */
   readonly #tickMs: number;
   #child: GuardedChild | undefined;
-  #why: StopReason | undefined;
+  #stopper: Stopper | undefined;
   #isLost = false;
-  #isFrozen = false;
-  #isKilled = false;
-  #killTimer: NodeJS.Timeout | undefined;
   #lastSignalAt = -Infinity;
 
   constructor(options: GuardOptions) {
@@ -71,10 +58,14 @@ class Guard {
 
   async run(): Promise<GuardedEnd> {
     const { session, holding, settings, start, tell } = this.#options;
-    const { path } = settings;
+    const { path, graceMs, stopSignal } = settings;
     const child = await start((signal) => this.#signalled(signal));
+    const { pid } = child;
+    const onSignal = (signal: string, why: StopReason) => tell({ event: "signal", path, signal, pid, why });
+    const stopper = new Stopper({ child, graceMs, stopSignal, onSignal });
     this.#child = child;
-    tell({ event: "started", path, pid: child.pid });
+    this.#stopper = stopper;
+    tell({ event: "started", path, pid });
     const ticking = setInterval(() => this.#tick(), this.#tickMs);
     const stopState = session.onState(({ state }) => this.#stateChanged(state));
     const stopRevoke = holding.onRevoke((request) => this.#revoked(request));
@@ -87,12 +78,12 @@ class Guard {
       tell({ event: "child-exit", path, end });
       await this.#untilGone(child);
       // A pause may have ended the session without anybody having had the time to say so.
-      if (holding.heldForMs() <= 0) this.#isLost = true;
-      const stopped = this.#why ?? (this.#isLost ? "lost" : undefined);
+      this.#isLost ||= holding.heldForMs() <= 0;
+      const stopped = stopper.why ?? (this.#isLost ? "lost" : undefined);
       return { end, ...(stopped && { stopped }) };
     } finally {
       clearInterval(ticking);
-      clearTimeout(this.#killTimer);
+      stopper.end();
       stopState();
       stopRevoke();
       holding.signal.removeEventListener("abort", onLost);
@@ -107,11 +98,11 @@ class Guard {
     this.#isLost ||= leftMs <= 0;
     if (onLost === "warn") return;
     // The znode was taken away, but the session lives: there is nothing left to be in time for, and the grace stands.
-    if (holding.signal.aborted && isNodeDeleted(holding.signal.reason)) return this.#stop("lost");
+    if (holding.signal.aborted && isNodeDeleted(holding.signal.reason)) return this.#stopper?.stop("lost");
     const stopInMs = onLost === "term" ? leftMs - graceMs : Infinity;
     this.#child?.permit({ stopInMs, killInMs: leftMs });
-    if (leftMs <= this.#tickMs) this.#kill("lost");
-    else if (stopInMs <= 0) this.#stop("lost");
+    if (leftMs <= this.#tickMs) this.#stopper?.kill("lost");
+    else if (stopInMs <= 0) this.#stopper?.stop("lost");
   }
 
   #stateChanged(state: Session["state"]): void {
@@ -119,18 +110,18 @@ class Guard {
     const { path, onSuspend } = settings;
     if (state === "suspended") {
       tell({ event: "suspended", path, leftMs: holding.heldForMs() });
-      if (onSuspend === "term") this.#stop("suspended");
-      else if (onSuspend === "stop" && this.#why === undefined) this.#freeze(true);
+      if (onSuspend === "term") this.#stopper?.stop("suspended");
+      else if (onSuspend === "stop") this.#stopper?.freeze(true);
     } else if (state === "connected" && holding.heldForMs() > 0) {
       tell({ event: "resumed", path });
-      this.#freeze(false);
+      this.#stopper?.freeze(false);
     }
   }
 
   #revoked(request: RevokeRequest): void {
     const { settings, tell } = this.#options;
     tell({ event: "revoked", path: settings.path, request });
-    if (settings.onRevoke === "term") this.#stop("revoked");
+    if (settings.onRevoke === "term") this.#stopper?.stop("revoked");
   }
 
   /** It was passed on already. The second one in a row starts the clock: whoever sends it wants an end. */
@@ -139,50 +130,13 @@ class Guard {
     const now = performance.now();
     const isSecond = now - this.#lastSignalAt <= IMPATIENCE_MS;
     this.#lastSignalAt = now;
-    if (isSecond) this.#killAfterGrace("impatient");
-  }
-
-  #freeze(isFrozen: boolean): void {
-    if (this.#isFrozen === isFrozen) return;
-    this.#isFrozen = isFrozen;
-    this.#child?.signal(isFrozen ? "SIGSTOP" : "SIGCONT");
-  }
-
-  #stop(why: StopReason): void {
-    if (this.#why !== undefined) return;
-    this.#why = why;
-    const { stopSignal, graceMs } = this.#options.settings;
-    this.#child?.permit({ stopInMs: Infinity, killInMs: graceMs });
-    this.#send(stopSignal, why);
-    // What is frozen cannot hear it.
-    this.#freeze(false);
-    this.#killAfterGrace(why);
-  }
-
-  #killAfterGrace(why: StopReason): void {
-    this.#killTimer ??= setTimeout(() => this.#kill(why), this.#options.settings.graceMs);
-  }
-
-  #kill(why: StopReason): void {
-    if (this.#isKilled) return;
-    this.#isKilled = true;
-    if (why !== "impatient") this.#why ??= why;
-    this.#send("SIGKILL", why);
-  }
-
-  #send(signal: NodeJS.Signals, why: StopReason): void {
-    const child = this.#child;
-    if (!child) return;
-    child.signal(signal);
-    this.#options.tell({ event: "signal", path: this.#options.settings.path, signal, pid: child.pid, why });
+    if (isSecond) this.#stopper?.killAfterGrace("impatient");
   }
 
   async #untilGone(child: GuardedChild): Promise<void> {
     const { settings, tell } = this.#options;
-    const mention = setTimeout(
-      () => tell({ event: "leftovers", path: settings.path, pid: child.pid }),
-      LEFTOVERS_AFTER_MS,
-    );
+    const { path } = settings;
+    const mention = setTimeout(() => tell({ event: "leftovers", path, pid: child.pid }), LEFTOVERS_AFTER_MS);
     try {
       await child.gone();
     } finally {

@@ -5,7 +5,7 @@ import type { Result } from "../../result.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
 import { acquireLimits, type LockValues, lockOptions } from "./options.ts";
-import type { Recipe } from "./under-lock.ts";
+import type { Recipe } from "./recipe.ts";
 
 export async function* lockInShell(context: Context, recipe: Recipe, values: LockValues): AsyncGenerator<Result> {
   const { shell } = context;

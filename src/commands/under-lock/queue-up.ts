@@ -1,0 +1,57 @@
+/** From no session to a lock that is held. */
+import { ConnectionError, UsageError } from "../../errors.ts";
+import type { Session } from "../../session/session.ts";
+import { acquireLimits, lockOptions } from "./options.ts";
+import type { Held } from "./recipe.ts";
+import { pathOf, type Task } from "./task.ts";
+
+export interface Acquired {
+  readonly held: Held;
+  readonly session: Session;
+}
+
+/** Queues, over the end of sessions too: the place is then a new one, and said so. The session is closed unless it is returned. */
+export async function queueUp(task: Task): Promise<Acquired> {
+  const { context, recipe, values, begun, tell } = task;
+  const { signal, isFollowed } = context;
+  for (let isFirst = true; ; isFirst = false) {
+    const session = await context.shell.openSession({ timeoutMs: values.sessionTimeout });
+    let isKept = false;
+    try {
+      await connect(session, task, isFirst);
+      const options = { ...lockOptions(context, values, commandName(task)), onEvent: tell };
+      const limits = acquireLimits(values, { begun, isWatched: isFollowed, signal });
+      const held = await recipe.acquire(session, options, limits);
+      isKept = true;
+      return { held, session };
+    } catch (error) {
+      const hasQueued = session.id !== 0n && session.state === "lost" && error instanceof ConnectionError;
+      if (!hasQueued || signal.aborted) throw error;
+      tell({ event: "requeued", path: pathOf(task) });
+    } finally {
+      if (!isKept) await session.close();
+    }
+  }
+}
+
+async function connect(session: Session, task: Task, isFirst: boolean): Promise<void> {
+  const { context, values, begun, tell } = task;
+  const { sessionTimeout, wait, grace } = values;
+  const leftMs = wait === undefined ? undefined : Math.max(1, wait - (performance.now() - begun));
+  await session.connected({ signal: context.signal, ...(leftMs !== undefined && { timeoutMs: leftMs }) });
+  const { timeoutMs, isReadOnly } = session;
+  if (isReadOnly) throw new ConnectionError("read-only", "the server is read-only: no lock can be had there");
+  if (grace !== undefined && grace >= timeoutMs / 2) {
+    throw new UsageError(`a grace of ${grace} ms is too long for a session timeout of ${timeoutMs} ms`, {
+      hint: "it has to be less than half of it; --session-timeout asks for a longer one",
+    });
+  }
+  if (isFirst && sessionTimeout !== undefined && sessionTimeout !== timeoutMs) {
+    tell({ event: "negotiated", path: pathOf(task), wantedMs: sessionTimeout, grantedMs: timeoutMs });
+  }
+}
+
+/** Without its arguments: they may hold secrets, and tickets can be read by everybody. */
+function commandName({ argv }: Task): string | undefined {
+  return argv?.[0].replace(/^.*\//s, "");
+}

@@ -1,0 +1,43 @@
+import type { HeldLock } from "../../recipes/locks/held-lock.ts";
+import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
+import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
+import type { Session } from "../../session/session.ts";
+
+/** How one of the recipes gets its lock, in a session of its own. */
+export interface Recipe {
+  readonly paths: readonly [string, ...string[]];
+  acquire(session: Session, options: LockOptions, limits: AcquireOptions): Promise<Held>;
+  /** Added to what every program under a lock finds in its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** The recipe of a single lock. */
+export function oneLock(
+  path: string,
+  make: (session: Session, options: LockOptions) => { acquire(limits: AcquireOptions): Promise<HeldLock> },
+): Recipe {
+  return {
+    paths: [path],
+    async acquire(session, options, limits) {
+      const lock = await make(session, options).acquire(limits);
+      return {
+        locks: [lock],
+        signal: lock.signal,
+        heldForMs: () => lock.heldForMs(),
+        onRevoke: (listener) => lock.onRevoke(listener),
+        release: () => lock.release(),
+      };
+    },
+  };
+}
+
+/** One lock, or several that are held as one. */
+export interface Held {
+  /** Aborted when it is lost. */
+  readonly signal: AbortSignal;
+  /** Milliseconds for which nobody else can get it, even if nothing is ever heard again. */
+  heldForMs(): number;
+  onRevoke(listener: (request: RevokeRequest) => void): () => void;
+  readonly locks: readonly HeldLock[];
+  release(): Promise<"delete" | "expiry">;
+}

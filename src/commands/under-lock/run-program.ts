@@ -1,0 +1,60 @@
+import type { ChildRequest } from "../../child.ts";
+import { LockError } from "../../errors.ts";
+import type { Session } from "../../session/session.ts";
+import { type Ending, endingOf } from "./ending.ts";
+import { lockEnvironment } from "./environment.ts";
+import { Guard, type GuardSettings } from "./guard.ts";
+import type { Acquired } from "./queue-up.ts";
+import { pathOf, type Task } from "./task.ts";
+
+/** Found out before queuing: nobody wants to wait an hour for a typing error. */
+export async function mustBeRunnable({ context }: Task, name: string): Promise<void> {
+  const search = await context.findProgram(name);
+  if (search.kind === "found") return;
+  if (search.kind === "not-found") throw new LockError("command-not-found", `no such program: ${name}`);
+  throw new LockError("command-not-executable", `not executable: ${search.path}`);
+}
+
+export async function runProgram(task: Task, argv: ChildRequest["argv"], { held, session }: Acquired): Promise<Ending> {
+  const { context, values, tell } = task;
+  const { signal } = context;
+  const env = environment(task, { held, session });
+  const guard = new Guard({
+    session,
+    holding: held,
+    settings: guardSettings(task, session),
+    start(onSignal) {
+      // Whoever asked for an end before there was a program does not want one any more.
+      signal.throwIfAborted();
+      return context.startGuarded({ argv, env, group: values.group ?? "auto", onSignal, signal });
+    },
+    tell,
+  });
+  const { end, stopped } = await guard.run();
+  return endingOf(end, stopped);
+}
+
+/** The lock is held around us: nothing to take, and nothing to watch over that is not watched already. */
+export async function runStraight({ context, values }: Task, argv: ChildRequest["argv"]): Promise<Ending> {
+  const group = values.group ?? "auto";
+  const { signal } = context;
+  const child = await context.startGuarded({ argv, env: {}, group, onSignal: () => {}, signal });
+  try {
+    const end = await child.ended;
+    await child.gone();
+    return endingOf(end, undefined);
+  } finally {
+    await child.dispose();
+  }
+}
+
+export function environment({ context, recipe }: Task, { held, session }: Acquired): Record<string, string> {
+  const outer = context.env("ZK_LOCK_HELD");
+  return { ...lockEnvironment(held.locks, { timeoutMs: session.timeoutMs, outer }), ...recipe.environment };
+}
+
+function guardSettings(task: Task, { timeoutMs }: Session): GuardSettings {
+  const { grace, stopSignal = "SIGTERM", onSuspend = "ignore", onLost = "term", onRevoke = "term" } = task.values;
+  const graceMs = grace ?? Math.min(5_000, timeoutMs / 4);
+  return { path: pathOf(task), graceMs, stopSignal, onSuspend, onLost, onRevoke };
+}

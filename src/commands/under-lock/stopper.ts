@@ -1,0 +1,68 @@
+/** Ends a program: first with a signal it can answer, then, after the grace, with one it cannot. */
+import type { GuardedChild } from "../../child.ts";
+import type { StopReason } from "../../results/locks.ts";
+
+export interface StopperOptions {
+  readonly child: GuardedChild;
+  readonly graceMs: number;
+  readonly stopSignal: NodeJS.Signals;
+  onSignal(signal: NodeJS.Signals, why: StopReason): void;
+}
+
+export class Stopper {
+  readonly #options: StopperOptions;
+  #why: StopReason | undefined;
+  #isFrozen = false;
+  #isKilled = false;
+  #killTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: StopperOptions) {
+    this.#options = options;
+  }
+
+  /** Why the program has to end; undefined while it may go on. */
+  get why(): StopReason | undefined {
+    return this.#why;
+  }
+
+  /** Holds it still, or lets it go on. */
+  freeze(isFrozen: boolean): void {
+    if (this.#isFrozen === isFrozen || (isFrozen && this.#why !== undefined)) return;
+    this.#isFrozen = isFrozen;
+    this.#options.child.signal(isFrozen ? "SIGSTOP" : "SIGCONT");
+  }
+
+  stop(why: StopReason): void {
+    if (this.#why !== undefined) return;
+    this.#why = why;
+    const { child, graceMs, stopSignal } = this.#options;
+    child.permit({ stopInMs: Infinity, killInMs: graceMs });
+    this.#send(stopSignal, why);
+    // What is frozen cannot hear it.
+    this.freeze(false);
+    this.killAfterGrace(why);
+  }
+
+  killAfterGrace(why: StopReason): void {
+    this.#killTimer ??= setTimeout(() => this.kill(why), this.#options.graceMs);
+  }
+
+  kill(why: StopReason): void {
+    if (this.#isKilled) return;
+    this.#isKilled = true;
+    // Whoever was impatient has asked for the program's end, not for the lock's.
+    if (why !== "impatient") this.#why ??= why;
+    this.#send("SIGKILL", why);
+  }
+
+  /** Nothing more will be sent. */
+  end(): void {
+    clearTimeout(this.#killTimer);
+    this.#isKilled = true;
+  }
+
+  #send(signal: NodeJS.Signals, why: StopReason): void {
+    this.#options.child.signal(signal);
+    this.#options.onSignal(signal, why);
+  }
+}

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { expected, outcome, type Row } from "./run.ts";
+
+/** Mistakes are found before anything is asked of a server; what locks do is shown in test/e2e. */
+const rows: Row[] = [
+  {
+    name: "wants a path",
+    argv: ["lock"],
+    stderr: "error: no path given\n  lock PATH... [-- COMMAND...]\n",
+    exit: 125,
+  },
+  {
+    name: "takes a word without a slash for a command",
+    argv: ["lock", "/deploy", "./deploy.sh"],
+    stderr:
+      "error: './deploy.sh' is no lock's path: a path begins with /\n" +
+      "  a command to run stands behind --, as in: lock /deploy -- ./deploy.sh\n",
+    exit: 125,
+  },
+  {
+    name: "does not lock the root",
+    argv: ["lock", "/", "--", "true"],
+    stderr: "error: / cannot be locked\n  give a path of the lock's own\n",
+    exit: 125,
+  },
+  {
+    name: "wants a command behind --",
+    argv: ["lock", "/a", "--"],
+    stderr:
+      "error: no command behind --\n  lock [-n] [-w dur] [-E code] [--why text] [--recipe name] [paths...] [-- program...]\n",
+    exit: 125,
+  },
+  {
+    name: "knows two recipes",
+    argv: ["lock", "--recipe", "cake", "/a", "--", "true"],
+    stderr: "error: bad recipe 'cake'\n  queue (fair, the default) or unique (one well-known znode)\n",
+    exit: 125,
+  },
+  {
+    name: "the unique recipe takes one path",
+    argv: ["lock", "--recipe", "unique", "/a", "/b", "--", "true"],
+    stderr: "error: --recipe unique takes one path\n",
+    exit: 125,
+  },
+  {
+    name: "checks exit codes",
+    argv: ["lock", "-E", "256", "/a", "--", "true"],
+    stderr: "error: bad exit code '256'\n  an exit code is a number from 0 to 255\n",
+    exit: 125,
+  },
+  {
+    name: "checks choices",
+    argv: ["lock", "--on-lost", "pray", "/a", "--", "true"],
+    stderr: "error: bad choice 'pray'\n  one of term, kill, warn\n",
+    exit: 125,
+  },
+  {
+    name: "checks signals",
+    argv: ["lock", "--stop-signal", "nine", "/a", "--", "true"],
+    stderr: "error: bad signal 'nine'\n  one of TERM, INT, HUP, QUIT, USR1, USR2, KILL\n",
+    exit: 125,
+  },
+  {
+    name: "a lock inside itself is refused",
+    argv: ["lock", "/a", "--", "true"],
+    env: { ZK_LOCK_HELD: "/b\t7\n/a\t12" },
+    stderr:
+      "error: /a is held by a command around this one: it would wait for itself\n" +
+      "  --reentrant runs the command at once, under the lock that is held\n",
+    exit: 125,
+  },
+  {
+    name: "does not write in read-only mode",
+    argv: ["-r", "lock", "/a", "--", "true"],
+    stderr: "error: lock would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+    exit: 125,
+  },
+];
+
+describe("lock", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import { expected, outcome, type Row } from "./run.ts";
+
+const rows: Row[] = [
+  {
+    name: "has two sides",
+    argv: ["rwlock", "share", "/db", "--", "true"],
+    stderr: "error: 'share' is no side of a lock\n  rwlock read PATH, or rwlock write PATH\n",
+    exit: 125,
+  },
+  {
+    name: "takes one path",
+    argv: ["rwlock", "read", "/a", "/b", "--", "true"],
+    stderr: "error: too many arguments\n  rwlock [-n] [-w dur] [-E code] [--why text] side path [-- program...]\n",
+    exit: 125,
+  },
+];
+
+describe("rwlock", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+});

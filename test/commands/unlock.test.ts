@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import { expected, outcome, type Row } from "./run.ts";
+
+const rows: Row[] = [
+  {
+    name: "alone it has nothing to give back",
+    argv: ["unlock", "/a"],
+    stderr: "error: this process does not hold /a\n  revoke asks another holder to give way\n",
+    exit: 1,
+  },
+  {
+    name: "gives back only what the shell holds",
+    argv: ["-c", "unlock /a"],
+    stderr: "-c:1: error: this shell does not hold /a\n  whoholds tells who does\n",
+    exit: 1,
+  },
+];
+
+describe("unlock", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+});
