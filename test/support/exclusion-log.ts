@@ -118,7 +118,7 @@ export function served(intervals: readonly Interval[], contenders: readonly stri
 }
 
 /** One line about an interval; times in ms on the machine's monotonic clock. */
-export function describe({ id, kind, token, beginNs, lastNs, hasEnded }: Interval): string {
+function describe({ id, kind, token, beginNs, lastNs, hasEnded }: Interval): string {
   const ms = (ns: bigint) => (Number(ns) / 1e6).toFixed(3);
   return `${id} ${kind}${token === undefined ? "" : ` token ${token}`} [${ms(beginNs)}, ${ms(lastNs)}]${hasEnded ? "" : " (no end)"}`;
 }

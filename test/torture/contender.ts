@@ -32,6 +32,8 @@ export class Contender {
   readonly exits = new Map<string, { count: number; stderr: string }>();
   /** How often its work was done to the end. */
   completed = 0;
+  /** Nothing fails any more: only short work from now on. */
+  isCalm = false;
   readonly #options: ContenderOptions;
   #process: ZkshProcess | undefined;
 
@@ -74,6 +76,6 @@ export class Contender {
     const { log, random } = this.#options;
     const length = random.weighted({ short: 75, middle: 15, long: 10 });
     const seconds = { short: random.between(0.002, 0.03), middle: random.between(0.1, 1), long: random.between(2, 8) };
-    return workCommand(log, this.name, kind, seconds[length], random.chance(0.25));
+    return workCommand(log, this.name, kind, seconds[this.isCalm ? "short" : length], random.chance(0.25));
   }
 }

@@ -3,16 +3,16 @@ import { Random } from "./random.ts";
 /** What can be done to the fleet, and how often compared with the rest. */
 const WEIGHTS = {
   /** Nothing that a process sends or is sent arrives; its connections stay open. */
-  blackhole: 4,
+  blackhole: 3,
   /** The same on its way to one server only: it can go on with another. */
-  "blackhole-one": 2,
+  "blackhole-one": 3,
   /** What was held back arrives late. */
   stall: 2,
-  delay: 3,
-  drop: 4,
-  "kill-9": 3,
+  delay: 4,
+  drop: 5,
+  "kill-9": 2,
   /** zksh stands still, what runs under the lock does not. */
-  "stop-zksh": 3,
+  "stop-zksh": 2,
   /** zksh and what runs under the lock stand still. */
   "stop-both": 2,
   "restart-follower": 1,
@@ -54,18 +54,17 @@ export function makeSchedule(seed: number, seconds: number, processes: number): 
     const afterMs = Math.round(random.between(300, 2_000));
     const fault = random.weighted(WEIGHTS);
     const [least, most] = LASTS[fault] ?? [0, 0];
-    const step: Step = {
+    atMs += afterMs;
+    if (atMs > seconds * 1000) return steps;
+    steps.push({
       afterMs,
       fault,
       aimsAtHolder: random.chance(0.6),
       victim: random.index(processes),
-      // More short ones than long ones: while somebody ahead is cut off, nobody is served.
-      lastsMs: Math.round(least + random.next() ** 2 * (most - least)),
+      // More short ones than long ones: while somebody ahead is cut off, nobody is served. And none long after the end.
+      lastsMs: Math.min(Math.round(least + random.next() ** 2 * (most - least)), seconds * 1_000 - atMs + 2_000),
       server: random.index(3),
       delayMs: Math.round(random.between(30, 800)),
-    };
-    atMs += afterMs;
-    if (atMs > seconds * 1000) return steps;
-    steps.push(step);
+    });
   }
 }

@@ -83,6 +83,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     ending.catch(() => {});
 
     await tormentor.run(makeSchedule(seed, seconds, processes));
+    for (const contender of contenders) contender.isCalm = true;
     // Turns that began before do not count: they may have been granted long ago.
     completedBefore = new Map(contenders.map((one) => [one, one.completed + (one.process === undefined ? 0 : 1)]));
     const unserved = () => contenders.filter((contender) => !isOver(contender)).map(({ name }) => name);

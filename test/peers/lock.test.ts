@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { served, violations } from "../support/exclusion-log.ts";
+import { FLEET_SECONDS, FLEET_TIMEOUT_MS, fairness, startFleet } from "./fleet.ts";
+
+// Per second and fleet, far below what a busy machine does.
+const LEAST = FLEET_SECONDS * 5;
+const options = { timeout: FLEET_TIMEOUT_MS };
+
+test("zksh and Curator exclude each other, in the order of their tickets", options, async () => {
+  const fleet = await startFleet();
+  await Promise.all([
+    fleet.java({ "curator-1": "mutex", "curator-2": "mutex" }),
+    fleet.library({ "library-1": "mutex", "library-2": "mutex" }),
+  ]);
+  fleet.zksh("zksh-1", ["lock", fleet.path], "exclusive");
+  fleet.zksh("zksh-2", ["lock", fleet.path], "exclusive");
+  const intervals = await fleet.run(FLEET_SECONDS);
+  expect(violations(intervals, { isFair: true })).toEqual([]);
+  expect(intervals.length).toBeGreaterThan(LEAST);
+  expect(Math.min(...served(intervals, fleet.contenders).values())).toBeGreaterThan(0);
+  // Processes spend most of their time on starting; those that always queue take turns.
+  expect(fairness(intervals, ["curator-1", "curator-2", "library-1", "library-2"])).toBeGreaterThan(0.7);
+});
+
+test("zksh and ZooKeeper's WriteLock exclude each other", options, async () => {
+  const fleet = await startFleet();
+  await Promise.all([
+    fleet.java({ "writelock-1": "writelock", "writelock-2": "writelock" }),
+    fleet.library({ "library-1": "mutex", "library-2": "mutex" }),
+  ]);
+  fleet.zksh("zksh-1", ["lock", fleet.path], "exclusive");
+  fleet.zksh("zksh-2", ["lock", fleet.path], "exclusive");
+  const intervals = await fleet.run(FLEET_SECONDS);
+  expect(violations(intervals, { isFair: true })).toEqual([]);
+  expect(intervals.length).toBeGreaterThan(LEAST);
+  expect(Math.min(...served(intervals, fleet.contenders).values())).toBeGreaterThan(0);
+});
+
+test("zksh --compat all and stock kazoo exclude each other, in the order of their tickets", options, async () => {
+  const fleet = await startFleet();
+  await Promise.all([
+    fleet.kazoo({ "kazoo-1": "lock", "kazoo-2": "lock" }),
+    fleet.library({ "library-1": "compat", "library-2": "compat" }),
+  ]);
+  fleet.zksh("zksh-1", ["lock", "--compat", "all", fleet.path], "exclusive");
+  fleet.zksh("zksh-2", ["lock", "--compat", "all", fleet.path], "exclusive");
+  const intervals = await fleet.run(FLEET_SECONDS);
+  expect(violations(intervals, { isFair: true })).toEqual([]);
+  expect(intervals.length).toBeGreaterThan(LEAST);
+  expect(fairness(intervals, ["kazoo-1", "kazoo-2", "library-1", "library-2"])).toBeGreaterThan(0.7);
+});
+
+test("without --compat, stock kazoo does not see zksh, and the log shows it", options, async () => {
+  const fleet = await startFleet();
+  await Promise.all([
+    fleet.kazoo({ "kazoo-1": "lock", "kazoo-2": "lock" }),
+    fleet.library({ "library-1": "mutex", "library-2": "mutex" }),
+  ]);
+  expect(violations(await fleet.run(2)).length).toBeGreaterThan(10);
+});

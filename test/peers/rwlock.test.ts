@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { served, violations } from "../support/exclusion-log.ts";
+import { FLEET_SECONDS, FLEET_TIMEOUT_MS, startFleet } from "./fleet.ts";
+
+test("readers and writers of zksh and Curator keep each other's rules", { timeout: FLEET_TIMEOUT_MS }, async () => {
+  const fleet = await startFleet();
+  await Promise.all([
+    fleet.java({ "curator-r1": "read", "curator-r2": "read", "curator-w1": "write" }),
+    fleet.library({ "library-r1": "read", "library-r2": "read", "library-w1": "write" }),
+  ]);
+  fleet.zksh("zksh-r1", ["rwlock", "read", fleet.path], "read");
+  fleet.zksh("zksh-w1", ["rwlock", "write", fleet.path], "write");
+  const intervals = await fleet.run(FLEET_SECONDS);
+  expect(violations(intervals, { isFair: true })).toEqual([]);
+  expect(Math.min(...served(intervals, fleet.contenders).values())).toBeGreaterThan(0);
+
+  // Readers do stand together, ours with theirs, or it would be a mutex.
+  const asWriters = intervals.map((interval) => ({ ...interval, kind: "write" as const, token: undefined }));
+  const together = violations(asWriters).map(({ between }) => between.map(({ contender }) => contender).join());
+  expect(together.some((pair) => pair.includes("curator") && /library|zksh/.test(pair))).toBe(true);
+});
