@@ -1,5 +1,6 @@
 /** What programs can use of zksh: ZooKeeper sessions, their errors, and locks. */
 export * from "./errors.ts";
+export { Election, type ElectionOptions } from "./recipes/locks/election.ts";
 export type { LockEvent, LockListener } from "./recipes/locks/events.ts";
 export type { HeldLock } from "./recipes/locks/held-lock.ts";
 export type { HeldLocks } from "./recipes/locks/held-locks.ts";
@@ -7,6 +8,7 @@ export type { AcquireOptions, LockOptions } from "./recipes/locks/lock-recipe.ts
 export { MultiLock } from "./recipes/locks/multi-lock.ts";
 export { Mutex } from "./recipes/locks/mutex.ts";
 export { ReadWriteLock } from "./recipes/locks/read-write-lock.ts";
+export { Semaphore, type SemaphoreOptions } from "./recipes/locks/semaphore.ts";
 export { UniqueLock } from "./recipes/locks/unique-lock.ts";
 export { parseConnectString } from "./session/connect-string.ts";
 export type * from "./session/options.ts";
