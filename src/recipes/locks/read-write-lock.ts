@@ -1,5 +1,24 @@
-import type { Session } from "../../session/session.ts";
-import { type LockOptions, QueueLock } from "./queue-lock.ts";
+import { NoNodeError, UsageError } from "../../errors.ts";
+import { baseName, parentPath } from "../../session/path.ts";
+import type { MultiOp, Session } from "../../session/session.ts";
+import { list } from "./enter.ts";
+import { HeldLock, lockLost } from "./held-lock.ts";
+import { decodeRecord, encodeRecord } from "./holder-record.ts";
+import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
+import { OwnTicket } from "./own-ticket.ts";
+import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
+import type { Stake } from "./ticket.ts";
+import { isFateUnknown, untilAnswered } from "./unanswered.ts";
+
+const LABELS = {
+  read: { curator: "__READ__", kazoo: "__rlock__" },
+  write: { curator: "__WRIT__", kazoo: "__lock__" },
+} as const;
+
+/** A writer that becomes a reader keeps its number, so that a ticket below others can appear late. */
+function side(mode: "read" | "write"): QueueLockShape {
+  return { claim: mode, mode, labels: LABELS[mode], isEventEnough: false };
+}
 
 /**
  * Readers together, writers alone, first come first served: a writer that waits is not overtaken by later readers.
@@ -7,21 +26,95 @@ import { type LockOptions, QueueLock } from "./queue-lock.ts";
  */
 export class ReadWriteLock {
   readonly read: QueueLock;
-  readonly write: QueueLock;
+  readonly write: WriteSide;
+  readonly #session: Session;
+  readonly #options: LockOptions;
 
-  constructor(session: Session, path: string, options?: LockOptions) {
-    this.read = new QueueLock(
-      session,
-      path,
-      // A writer of Curator's that becomes a reader keeps its number, so that a ticket below ours can appear late.
-      { claim: "read", mode: "read", labels: { curator: "__READ__", kazoo: "__rlock__" }, isEventEnough: false },
-      options,
-    );
-    this.write = new QueueLock(
-      session,
-      path,
-      { claim: "write", mode: "write", labels: { curator: "__WRIT__", kazoo: "__lock__" }, isEventEnough: false },
-      options,
-    );
+  constructor(session: Session, path: string, options: LockOptions = {}) {
+    this.#session = session;
+    this.#options = options;
+    this.read = new QueueLock(session, path, side("read"), options);
+    this.write = new WriteSide(session, path, side("write"), options);
   }
+
+  /**
+   * From the write to the read side, without anybody in between: as Curator from 5.5 on, the read ticket gets the number
+   * of the write ticket, in one transaction. `held` is over with it.
+   */
+  async downgrade(held: HeldLock): Promise<HeldLock> {
+    const { path } = this.write;
+    if (held.mode !== "write" || held.path !== path) {
+      throw new UsageError(`only the write side of ${path} can become the read side`);
+    }
+    if (held.count !== 1) throw new UsageError(`${path} is held ${held.count} times: release the others first`);
+    const stake = await held
+      .exchange(() => this.#exchange(held))
+      .catch((error: unknown) => {
+        throw error instanceof NoNodeError ? lockLost(path, "node-deleted") : error;
+      });
+    const [session, onEvent, waitedMs] = [this.#session, this.#options.onEvent ?? (() => {}), held.waitedMs];
+    const own = new OwnTicket(session, path, stake);
+    own.watch();
+    onEvent({ event: "acquired", path, node: stake.nodes[0], token: stake.token, waitedMs });
+    return new HeldLock({ session, path, mode: "read", stake, own, waitedMs, onEvent });
+  }
+
+  async #exchange(held: HeldLock): Promise<Stake> {
+    const session = this.#session;
+    const { acl } = this.#options;
+    const data = asReader((await untilAnswered(() => session.getData(held.nodePath))).data);
+    const nodes = held.nodePaths.map(toReader) as [string, ...string[]];
+    const ops = held.nodePaths.flatMap((node): MultiOp[] => [
+      { op: "create", path: toReader(node), data, mode: "ephemeral", ...(acl && { acl }) },
+      { op: "delete", path: node },
+    ]);
+    for (;;) {
+      try {
+        const { zxid } = await session.multi(ops);
+        return { nodes, token: zxid };
+      } catch (error) {
+        if (!isFateUnknown(error)) throw error;
+        const stake = await this.#findAgain(nodes);
+        if (stake) return stake;
+      }
+    }
+  }
+
+  /** Whether the transaction whose reply was lost has taken place. */
+  async #findAgain(nodes: Stake["nodes"]): Promise<Stake | undefined> {
+    const session = this.#session;
+    const [first] = nodes;
+    await untilAnswered(() => session.sync(first));
+    const { children } = await list(session, parentPath(first), {});
+    if (!children.includes(baseName(first))) return undefined;
+    const { stat } = await untilAnswered(() => session.getData(first));
+    return stat.ephemeralOwner === session.id ? { nodes, token: stat.czxid } : undefined;
+  }
+}
+
+/** Alone. */
+export class WriteSide extends QueueLock {
+  /** As everywhere; `holding` is what the caller has of the same lock, and cannot keep: it would wait for itself. */
+  override async acquire(options: AcquireOptions & { readonly holding?: HeldLock } = {}): Promise<HeldLock> {
+    const { holding } = options;
+    if (holding?.path === this.path && holding.mode === "read" && holding.isHeld()) {
+      throw new UsageError(`a read lock cannot become a write lock: ${this.path}`, {
+        path: this.path,
+        hint: "release the read lock first; somebody else may then write before you do",
+      });
+    }
+    if (holding?.path === this.path && holding.mode === "write" && holding.isHeld()) return holding.again();
+    return super.acquire(options);
+  }
+}
+
+function asReader(data: Buffer | null): Buffer | null {
+  const record = decodeRecord(data);
+  return record ? encodeRecord({ ...record, mode: "read" }) : data;
+}
+
+function toReader(node: string): string {
+  return node
+    .replace(new RegExp(`${LABELS.write.curator}(?=-?\\d+$)`), LABELS.read.curator)
+    .replace(new RegExp(`${LABELS.write.kazoo}(?=-?\\d+$)`), LABELS.read.kazoo);
 }
