@@ -11,18 +11,27 @@ export function textHelp({ groups, topics }: HelpResult, { colors }: View): stri
     const names = wrap(rows.map(({ term }) => term).join("  "), WIDTH - indent, "  ");
     return `${colors.heading(title)}${" ".repeat(indent - displayWidth(title))}${names.join(`\n${" ".repeat(indent)}`)}\n`;
   });
-  const width = widthOf([...EXAMPLES, ...topics]);
+  const width = widthOf(EXAMPLES);
+  const pages = topics.map(({ term }) => term.replace(/^help /, "")).join(", ");
   return [
     "zksh [options] [command [args]]        without a command: the interactive shell\n",
     lines.join(""),
     section("Examples", table(EXAMPLES, width), colors),
-    table([{ term: "help COMMAND", summary: "one command in full, examples first" }, ...topics], width),
+    table(
+      [
+        { term: "help COMMAND", summary: "one command in full, examples first" },
+        { term: "help TOPIC", summary: pages },
+      ],
+      width,
+    ),
   ].join("\n");
 }
 
 const EXAMPLES: readonly HelpRow[] = [
   { term: "zksh -s zk1,zk2/app ls -R /", summary: "every znode below /app" },
   { term: "zksh -c 'create /a x; get /a'", summary: "a script; -f FILE and stdin work too" },
+  { term: "zksh lock /deploy -- make", summary: "run a program under a lock" },
+  { term: "zksh whoholds /deploy", summary: "who has it, and who waits" },
 ];
 
 export function textCommandHelp(help: CommandHelpResult, { colors }: View): string {
