@@ -3,13 +3,22 @@
 import { ExitCode } from "./errors.ts";
 import type { AccessResult } from "./results/access.ts";
 import type { HelpPageResult } from "./results/help.ts";
+import type { LockReportResult } from "./results/lock-reports.ts";
 import type { LockResult } from "./results/locks.ts";
 import type { QuotasResult } from "./results/quotas.ts";
 import type { ShellResult } from "./results/shell.ts";
 import type { WatchResult } from "./results/watches.ts";
 import type { ZnodeResult } from "./results/znodes.ts";
 
-export type Result = ZnodeResult | AccessResult | QuotasResult | LockResult | WatchResult | HelpPageResult | ShellResult;
+export type Result =
+  | ZnodeResult
+  | AccessResult
+  | QuotasResult
+  | LockResult
+  | LockReportResult
+  | WatchResult
+  | HelpPageResult
+  | ShellResult;
 
 /** The result of one kind; renderers are maps from every kind to a function of its result. */
 export type ResultOf<Kind extends Result["kind"]> = Extract<Result, { readonly kind: Kind }>;
@@ -28,5 +37,9 @@ export function isControl(output: Result | Control): output is Control {
 export function exitCodeOfResult(result: Result): number {
   if (result.kind === "existence") return result.exists ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "sequencer") return result.isCurrent ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "locks") {
+    return result.reports.some(({ holders }) => holders.length > 0) ? ExitCode.ok : ExitCode.refusedByServer;
+  }
   return result.kind === "lock-ended" ? result.exitCode : ExitCode.ok;
 }

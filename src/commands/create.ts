@@ -6,6 +6,7 @@ import type { CreateMode } from "../session/session.ts";
 import { acl, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { behindData, data, decodeBase64 } from "./data.ts";
+import { fencedFlag, writerOf } from "./fenced.ts";
 
 export const create = defineCommand({
   examples: [
@@ -27,24 +28,26 @@ export const create = defineCommand({
     ttl: option("-t", "ttl", ttl, "let the server remove it after this time unused (10s, 1h)"),
     parents: flag("-p", "make missing parents too"),
     base64: flag("-b", "the data is base64: store what it stands for"),
+    fenced: fencedFlag,
     hashDigests: flag("", "hash the password of digest:USER:PASSWORD in the ACL"),
   },
   // Whether a server knows the newer modes is asked first.
   oneFlight: (_context, _args, { parents, container, ttl: lifetime }) =>
     !parents && !container && lifetime === undefined,
-  async run({ session, signal, isOneShot }, { path, data: given = null, acl: list }, flags) {
+  async run(context, { path, data: given = null, acl: list }, flags) {
     validatePath(path, { sequential: flags.sequential });
     const bytes = flags.base64 && given ? decodeBase64(given) : given;
     const options = {
-      signal,
+      signal: context.signal,
       mode: createMode(flags),
       ...(list && { acl: flags.hashDigests ? hashDigests(list) : list }),
       ...(flags.ttl !== undefined && { ttlMs: flags.ttl }),
     };
+    const writer = writerOf(context, flags.fenced);
     const created = flags.parents
-      ? await createWithParents(session(), path, bytes, options)
-      : await session().create(path, bytes, options);
-    return { kind: "created", path: created, isShortLived: flags.ephemeral && isOneShot };
+      ? await createWithParents(writer, path, bytes, options)
+      : await writer.create(path, bytes, options);
+    return { kind: "created", path: created, isShortLived: flags.ephemeral && context.isOneShot };
   },
 });
 

@@ -93,6 +93,24 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./unlock.ts")).unlock,
   },
   {
+    name: "whoholds",
+    summary: "show who holds a lock, and who waits for it",
+    group: "locks",
+    load: async () => (await import("./whoholds.ts")).whoholds,
+  },
+  {
+    name: "revoke",
+    summary: "ask the holder of a lock to give it up",
+    group: "locks",
+    load: async () => (await import("./revoke.ts")).revoke,
+  },
+  {
+    name: "fence",
+    summary: "keep late holders of a lock out",
+    group: "locks",
+    load: async () => (await import("./fence.ts")).fence,
+  },
+  {
     name: "watch",
     summary: "follow a znode: print each change, or run a command on it",
     group: "watches",

@@ -1,9 +1,11 @@
 import { ConflictError, NoNodeError, UsageError } from "../errors.ts";
+import type { Writer } from "../recipes/locks/fence.ts";
 import type { Result } from "../result.ts";
-import type { Session, VersionOptions } from "../session/session.ts";
+import type { VersionOptions } from "../session/session.ts";
 import { flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { behindData, data, decodeBase64 } from "./data.ts";
+import { fencedFlag, writerOf } from "./fenced.ts";
 import { expectedVersion } from "./request-options.ts";
 
 export const set = defineCommand({
@@ -21,24 +23,26 @@ export const set = defineCommand({
     version: option("-v", "version", version, "only if the data has this version"),
     base64: flag("-b", "the data is base64: store what it stands for"),
     create: flag("", "make the znode where there is none"),
+    fenced: fencedFlag,
   },
   oneFlight: (_context, _args, { create }) => !create,
-  async run({ session, signal }, { path, data: given, version: positional }, options) {
+  async run(context, { path, data: given, version: positional }, options) {
     const bytes = options.base64 ? decodeBase64(given) : given;
-    const how = { signal, ...expectedVersion(options.version, positional) };
+    const how = { signal: context.signal, ...expectedVersion(options.version, positional) };
     const write = options.create ? setOrCreate : setData;
-    return { kind: "changed", path, withStat: options.stat, ...(await write(session(), path, bytes, how)) };
+    const written = await write(writerOf(context, options.fenced), path, bytes, how);
+    return { kind: "changed", path, withStat: options.stat, ...written };
   },
 });
 
 type Written = Pick<Extract<Result, { kind: "changed" }>, "stat" | "isNew">;
 
-async function setData(session: Session, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
+async function setData(session: Writer, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
   return { stat: await session.setData(path, bytes, how) };
 }
 
 /** Others may make the znode, or delete it, between the two tries; after a few rounds the last refusal stands. */
-async function setOrCreate(session: Session, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
+async function setOrCreate(session: Writer, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
   if (how.version !== undefined) throw new UsageError("-v and --create exclude each other");
   for (let round = 1; ; round++) {
     try {

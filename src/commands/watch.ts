@@ -5,6 +5,7 @@ import { ZnodeFollower } from "../recipes/follow-znode.ts";
 import type { Result } from "../result.ts";
 import { duration, flag, option, programToRun, required, type ValueParser, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { nextSession } from "./next-session.ts";
 import { isChange, type Outcome, runOnChange } from "./run-on-change.ts";
 
 const count: ValueParser<number> = (text) => {
@@ -38,7 +39,7 @@ export const watch = defineCommand({
   async *run(context, { path, program }, { recursive, count: limit = Infinity, within, exitOnFailure }) {
     const stop = stopper(context, within);
     const { signal } = stop;
-    const session = firstSession(context);
+    const session = nextSession(context);
     const follower = recursive ? new TreeFollower(path) : new ZnodeFollower(path);
     const changes = followForever(follower, { signal, session });
     const [file, ...rest] = program;
@@ -60,16 +61,6 @@ export const watch = defineCommand({
     }
   },
 });
-
-/** The line's own session first, because it is open already; later ones as they come. */
-function firstSession({ session, shell }: Context): () => ReturnType<Context["shell"]["session"]> {
-  let isFirst = true;
-  return async () => {
-    if (!isFirst) return shell.session();
-    isFirst = false;
-    return session();
-  };
-}
 
 /** A signal that follows the line's own, and a deadline; `end` stops whatever is left and forgets both. */
 function stopper({ signal }: Context, within: number | undefined): { signal: AbortSignal; end(): void } {

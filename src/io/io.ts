@@ -16,6 +16,8 @@ export interface Output {
   readonly isTTY: boolean;
   /** Width of the terminal; 80 where there is none. */
   readonly columns: number;
+  /** Height of the terminal, where there is one. */
+  readonly rows?: number;
   /** What the stream can show when nobody forces colour on or off. */
   readonly colorLevel: ColorLevel;
 }

@@ -104,6 +104,9 @@ function output(stream: NodeJS.WriteStream): Output {
     get columns(): number {
       return stream.columns || 80;
     },
+    get rows(): number {
+      return stream.rows || 24;
+    },
     get colorLevel(): ColorLevel {
       return detectColorLevel(process.env, isTTY);
     },

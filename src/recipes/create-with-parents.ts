@@ -4,7 +4,7 @@ import type { CreateOptions, Session } from "../session/session.ts";
 
 /** Tries the znode alone first: where its parent exists, as it mostly does, one request is enough. */
 export async function createWithParents(
-  session: Session,
+  session: Pick<Session, "create">,
   path: string,
   bytes: Buffer | null,
   options: CreateOptions,

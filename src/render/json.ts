@@ -8,6 +8,7 @@ import type { Acl, Stat } from "../session/session.ts";
 import { parseConfig } from "./config.ts";
 import { escapeJson } from "./escape.ts";
 import { jsonLockProgress, jsonParty } from "./lock.ts";
+import { jsonDeadlock, jsonLock, jsonRevocation } from "./lock-report-json.ts";
 import { jsonQuota, jsonUsage } from "./quota.ts";
 import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith } from "./renderer.ts";
 import { hexId, isoTime } from "./stat.ts";
@@ -36,6 +37,14 @@ const renderers: ResultRenderers = {
   unlocked: ({ path, count }) => object({ path, count }),
   leader: ({ path, leader }) => object({ path, leader: leader ? jsonParty(leader) : null }),
   "lock-ended": () => ({}),
+  locks: ({ reports, deadlocks }) => ({
+    out: [...reports.map(jsonLock), ...deadlocks.map(jsonDeadlock)].map(line).join(""),
+  }),
+  "locks-watched": ({ changed }) => ({ out: changed.map((report) => line(jsonLock(report))).join("") }),
+  revocation: (result) => object(jsonRevocation(result)),
+  sequencer: ({ node, czxid, isCurrent }) => object({ node, czxid: hexId(czxid), current: isCurrent }),
+  token: ({ path, token, before }) =>
+    object({ path, token: String(token), ...(before !== undefined && { before: String(before) }) }),
   acl: ({ path, acl, stat }) => object({ path, acl: acl.map(jsonAcl), stat: jsonStat(stat) }),
   "acl-changed": ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
   "tree-acl-changed": ({ path, count }) => object({ path, changed: count }),

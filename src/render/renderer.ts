@@ -8,6 +8,8 @@ export type OutputFormat = "text" | "json" | "zkcli";
 export interface Rendered {
   readonly out?: string | Uint8Array;
   readonly err?: string;
+  /** `out` takes the place of the picture before it, on a terminal. */
+  readonly isFrame?: boolean;
   /** What is being waited for, on a terminal: asked for again while it is shown. Null takes it away. */
   readonly status?: (() => string) | null;
 }
@@ -39,6 +41,8 @@ export interface Renderer {
 export interface View {
   readonly isTTY: boolean;
   readonly columns: number;
+  /** Lines of the terminal; 24 when left out. */
+  readonly rows?: number;
   readonly colors: Colors;
   readonly isQuiet: boolean;
   /** Every step is told. */

@@ -10,6 +10,7 @@ import { clientsOf } from "./config.ts";
 import { escapeName, escapeText } from "./escape.ts";
 import { textCommandHelp, textHelp, textTopic } from "./help.ts";
 import { assignments, textLeader, textLockProgress } from "./lock.ts";
+import { textLocks, textLocksWatched, textRevocation } from "./lock-report.ts";
 import { prettyJson } from "./pretty-json.ts";
 import { quotaWarnings, textQuota } from "./quota.ts";
 import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
@@ -67,6 +68,11 @@ function textRenderers(view: View): ResultRenderers {
     }),
     leader: (result) => textLeader(result, view),
     "lock-ended": () => ({}),
+    locks: (result) => textLocks(result, view),
+    "locks-watched": (result) => textLocksWatched(result, view),
+    revocation: (result) => textRevocation(result, view),
+    sequencer: ({ isCurrent }) => ({ out: isCurrent ? "current\n" : "stale\n" }),
+    token: ({ path, token }) => ({ out: confirm(`${name(path)} is at token ${token}\n`) }),
     acl: ({ acl, stat: of, withStat }) => ({
       out: acl.map((entry) => `${name(formatAcl(entry))}\n`).join("") + (withStat ? stat(of) : ""),
     }),

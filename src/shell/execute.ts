@@ -5,6 +5,7 @@ import { ExitCode, RefusedError, UsageError } from "../errors.ts";
 import { type Io, readAll, write } from "../io/io.ts";
 import type { Rendered, Renderer } from "../render/renderer.ts";
 import { type Control, exitCodeOfResult, isControl, type Result } from "../result.ts";
+import { Frame } from "./frame.ts";
 import type { Invocation } from "./parser.ts";
 
 /** Asks a person. Only there where a person can answer. */
@@ -97,8 +98,9 @@ async function writeResults(
   if (Symbol.asyncIterator in output) {
     const ready = await renderer();
     let code: number = ExitCode.ok;
+    const frame = new Frame();
     for await (const result of output) {
-      await writeRendered(ready.result(result), { io, ...(onStatus && { onStatus }) });
+      await writeRendered(frame.place(ready.result(result)), { io, ...(onStatus && { onStatus }) });
       code = exitCodeOfResult(result) || code;
     }
     return code;

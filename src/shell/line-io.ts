@@ -64,6 +64,9 @@ export class LineIo {
       get columns() {
         return output.columns;
       },
+      get rows() {
+        return output.rows ?? 24;
+      },
     };
   }
 }

@@ -13,9 +13,21 @@ export interface RenderSettings {
 /** The renderer for what is written to one stream: colours and widths differ from stream to stream. */
 export async function openRenderer(output: Output, settings: RenderSettings): Promise<Renderer> {
   const { format, color, isQuiet, isVerbose = false } = settings;
-  const { isTTY, columns } = output;
   const colors = await openColors(output, color);
-  return createRenderer(format, { isTTY, columns, colors, isQuiet, isVerbose, now: Date.now });
+  return createRenderer(format, {
+    isTTY: output.isTTY,
+    // A terminal can be resized while something is watched.
+    get columns() {
+      return output.columns;
+    },
+    get rows() {
+      return output.rows ?? 24;
+    },
+    colors,
+    isQuiet,
+    isVerbose,
+    now: Date.now,
+  });
 }
 
 /** The palette for one stream. */

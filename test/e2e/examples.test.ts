@@ -22,14 +22,20 @@ const BEFORE: Readonly<Record<string, string>> = {
   "listquota /app": "setquota -n 100 /app",
   "delquota /app": "setquota -n 100 /app",
   "delquota -b /app": "setquota -b 100 /app",
+  "whoholds /deploy": "create -p -e -s /deploy/lock-",
+  "whoholds -R /": "create -p -e -s /deploy/lock-",
+  "revoke /deploy": "create -p -e -s /deploy/lock-",
+  "revoke --force /deploy": 'create -p -e -s /deploy/lock- \'{"v":1,"tool":"zksh"}\'',
   "redo 3": "pwd; pwd; pwd; pwd",
 };
 
 /** Examples that a script cannot run to a good end. */
-const OTHERWISE: Readonly<Record<string, "never ends" | "needs a terminal" | "needs an ensemble">> = {
+const OTHERWISE: Readonly<Record<string, "never ends" | "says no" | "needs a terminal" | "needs an ensemble">> = {
   "watch /app/config": "never ends",
   "watch -R /app": "never ends",
   "watch /app/config -- tee app.json": "never ends",
+  "whoholds --watch /deploy": "never ends",
+  "fence check exclusive:0x1f:/deploy/_c_6b0e-lock-0000000003": "says no",
   "addauth digest ann": "needs a terminal",
   "reconfig -add 'server.4=zk4:2888:3888;2181'": "needs an ensemble",
   "reconfig -remove 3": "needs an ensemble",
@@ -69,7 +75,8 @@ const examples = (
 
 describe("the example", () => {
   test.each(examples.filter(({ example }) => !(example in OTHERWISE)))("$example works", async ({ example }) => {
-    const change = example.includes("--count") ? setSoon() : undefined;
+    const change = example.includes("--count") ? setSoon() : example.includes("--wait") ? giveWaySoon() : undefined;
+    if (example.includes("--wait")) await change;
     const before = BEFORE[example];
     const { code, stderr } = await zksh(before === undefined ? example : `${before}\n${example}`);
     await change;
@@ -79,9 +86,13 @@ describe("the example", () => {
   test.each(named("never ends"))("%s goes on until Ctrl-C", async (example) => {
     const words = lex(example).statements[0]?.words.map(({ text }) => text) ?? [];
     const running = startZksh(["-s", server.address, ...words], { cwd: directory });
-    await eventually(() => running.stdout.includes("{}"));
+    await eventually(() => running.stdout !== "");
     running.kill("SIGINT");
     expect((await running.result).code).toBe(130);
+  });
+
+  test.each(named("says no"))("%s says no", async (example) => {
+    expect(await zksh(example)).toMatchObject({ code: 1, stderr: "" });
   });
 
   test.each(named("needs a terminal"))("%s asks where somebody can answer", async (example) => {
@@ -115,4 +126,12 @@ async function setSoon(): Promise<void> {
     return isOver;
   });
   changing.catch(() => {});
+}
+
+/** Somebody else holds /deploy, and gives it up as soon as it is asked. Resolves when it holds. */
+async function giveWaySoon(): Promise<void> {
+  const other = openFor(server.address);
+  await other.create("/deploy", null).catch(() => {});
+  const node = await other.create("/deploy/lock-", null, { mode: "ephemeralSequential" });
+  await other.getData(node, { watch: ({ type }) => type === "data-changed" && void other.delete(node) });
 }

@@ -9,7 +9,7 @@
 import type { LockReport, Standing } from "./inspect.ts";
 
 /** One step of a cycle: `waiter` waits for the lock that `blocker` holds, or will hold first. */
-export interface DeadlockStep {
+interface DeadlockStep {
   readonly waiter: Standing;
   readonly path: string;
   readonly blocker: Standing;
@@ -58,7 +58,7 @@ export function findDeadlocks(reports: readonly LockReport[]): Deadlock[] {
 /** A number for everybody: the same for a session's tickets, and for programs inside each other's locks. */
 function identify(reports: readonly LockReport[]): (standing: Standing) => Actor {
   const all = reports.flatMap(({ holders, waiters }) => [...holders, ...waiters]);
-  const owners = new Map(all.flatMap(({ nodes, session }) => nodes.map((node) => [node, session] as const)));
+  const owners = new Map(all.map(({ token, session }) => [String(token), session]));
   const parents = new Map<bigint, bigint>();
   const root = (session: bigint): bigint => {
     let top = session;
@@ -66,8 +66,8 @@ function identify(reports: readonly LockReport[]): (standing: Standing) => Actor
     return top;
   };
   for (const { session, within = [] } of all) {
-    for (const node of within) {
-      const [inner, outer] = [root(session), root(owners.get(node) ?? session)];
+    for (const token of within) {
+      const [inner, outer] = [root(session), root(owners.get(token) ?? session)];
       if (inner !== outer) parents.set(inner, outer);
     }
   }

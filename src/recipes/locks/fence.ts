@@ -1,7 +1,7 @@
 /** Keeps late holders out: a sequencer names one holding of a lock, a token is a number that only grows. */
 import { ConflictError, NoNodeError, OperationError, UsageError } from "../../errors.ts";
 import { validatePath } from "../../session/path.ts";
-import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
+import type { CallOptions, CreateOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
 import { createWithParents } from "../create-with-parents.ts";
 
 /** One holding of a lock: the ticket, and the czxid that no other ticket will ever have. */
@@ -82,19 +82,44 @@ function outdated(token: bigint, stored: bigint, path: string): OperationError {
   return new OperationError("outdated-token", `token ${token} is outdated: ${path} has seen ${stored}`, { path });
 }
 
+/** The part of a session that writes. */
+export type Writer = Pick<Session, "create" | "create2" | "setData" | "delete">;
+
 /**
- * Does one thing, but only while the lock's ticket exists: both are decided in one transaction, so that a holder whose
- * session has expired cannot come late. Throws ConflictError `lock-gone`.
+ * Writes only while the lock's ticket exists: both are decided in one transaction, so that a holder whose session has
+ * expired cannot come late. Everything throws ConflictError `lock-gone` then.
  */
-export async function fenced(
+export function fencedWriter(session: Session, node: string): Writer {
+  const create = (path: string, data: Buffer | null, { signal, timeoutMs: _, ...how }: CreateOptions = {}) =>
+    fenced(session, node, { op: "create", path, data, ...how }, signal ? { signal } : {});
+  return {
+    create: async (...args) => (await create(...args)).path,
+    async create2(path, data, options = {}) {
+      const created = await create(path, data, options);
+      const stat = created.stat ?? (await session.exists(created.path, options));
+      if (stat) return { path: created.path, stat };
+      throw new NoNodeError("no-node", `no such znode: ${created.path} (NoNode)`, { path: created.path });
+    },
+    async setData(path, data, { version, ...options } = {}) {
+      const op = { op: "setData", path, data, ...(version !== undefined && { version }) } as const;
+      return (await fenced(session, node, op, options)).stat;
+    },
+    async delete(path, { version, ...options } = {}) {
+      await fenced(session, node, { op: "delete", path, ...(version !== undefined && { version }) }, options);
+    },
+  };
+}
+
+async function fenced<Op extends MultiOp["op"]>(
   session: Session,
   node: string,
-  op: MultiOp,
+  op: Extract<MultiOp, { op: Op }>,
   options: CallOptions,
-): Promise<MultiResult | undefined> {
+): Promise<Extract<MultiResult, { op: Op }>> {
   try {
     const { results } = await session.multi([{ op: "check", path: node }, op], options);
-    return results[1];
+    // Each operation is answered in its own kind.
+    return results[1] as Extract<MultiResult, { op: Op }>;
   } catch (error) {
     if (!(error instanceof NoNodeError) || error.path !== node) throw error;
     throw new ConflictError("lock-gone", `the lock ${node} is gone: nothing was done`, {

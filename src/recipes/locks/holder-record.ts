@@ -21,7 +21,7 @@ export interface HolderRecord {
   readonly queued?: string;
   readonly acquired?: string;
   readonly revoke?: RevokeRequest;
-  /** The tickets that the programs around this one hold: a lock taken inside a lock. Tells deadlocks between commands. */
+  /** The tokens of the locks that the programs around this one hold: tells deadlocks between commands. */
   readonly within?: readonly string[];
 }
 

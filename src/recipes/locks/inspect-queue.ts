@@ -8,7 +8,9 @@ export interface Standing extends Party {
   /** All its tickets, the first being {@link Party.node}: a client may queue for two families at once. */
   readonly nodes: readonly string[];
   readonly revoke?: RevokeRequest;
-  /** The tickets that programs around it hold. */
+  /** Its ticket has our record: it watches the ticket, and gives way when it is asked. */
+  readonly isOurs: boolean;
+  /** The tokens of the locks that programs around it hold. */
   readonly within?: readonly string[];
 }
 
@@ -62,10 +64,11 @@ export function toStanding(
   { party, record, revoke, tickets }: Member | (Queued & { tickets?: undefined }),
   mode: LockMode,
 ): Standing {
-  const within = Array.isArray(record?.within) ? record.within.filter((node) => typeof node === "string") : [];
+  const within = Array.isArray(record?.within) ? record.within.filter((token) => typeof token === "string") : [];
   return {
     ...party,
     mode,
+    isOurs: record !== undefined,
     nodes: tickets?.map((ticket) => ticket.party.node) ?? [party.node],
     ...(revoke && { revoke }),
     ...(within.length > 0 && { within }),

@@ -14,7 +14,7 @@ import { arrange, type Queue, type Queued, type Standing, toStanding } from "./i
 export type { Standing } from "./inspect-queue.ts";
 
 /** Who uses a path, and for what. */
-export type LockLayout =
+type LockLayout =
   | "curator-lock"
   | "curator-read-write"
   | "curator-semaphore"

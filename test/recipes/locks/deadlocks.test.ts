@@ -4,8 +4,8 @@ import type { LockReport, Standing } from "../../../src/recipes/locks/inspect.ts
 
 function standing(session: number, path: string, more: Partial<Standing> = {}): Standing {
   const node = `${path}/${session}`;
-  const facts = { client: "zksh", token: 1n, queuedAt: 0, isAskedToYield: false, mode: "exclusive" } as const;
-  return { ...facts, node, nodes: [node], session: BigInt(session), ...more };
+  const facts = { client: "zksh", queuedAt: 0, isAskedToYield: false, isOurs: true, mode: "exclusive" } as const;
+  return { ...facts, node, nodes: [node], session: BigInt(session), token: BigInt(session) * 100n, ...more };
 }
 
 /** `"1 | 2 3"`: session 1 holds, 2 and 3 wait. */
@@ -62,8 +62,8 @@ describe("deadlocks", () => {
 
   test("a program inside the lock of another counts as one with it", () => {
     const inside = (session: number, path: string, within: string) => standing(session, path, { within: [within] });
-    const a = { ...lock("/a", "1"), waiters: [inside(4, "/a", "/b/2")] };
-    const b = { ...lock("/b", "2"), waiters: [inside(3, "/b", "/a/1")] };
+    const a = { ...lock("/a", "1"), waiters: [inside(4, "/a", "200")] };
+    const b = { ...lock("/b", "2"), waiters: [inside(3, "/b", "100")] };
     expect(findDeadlocks([a, b])).toHaveLength(1);
     expect(findDeadlocks([lock("/a", "1 | 4"), lock("/b", "2 | 3")])).toEqual([]);
   });

@@ -202,6 +202,7 @@ describe("what is told of each", () => {
         node,
         nodes: [node],
         mode: "exclusive",
+        isOurs: true,
         client: "zksh/0.1.0",
         session: session.id,
         token: stat?.czxid,

@@ -1,0 +1,83 @@
+import { DeadlineError } from "../errors.ts";
+import { limitWait } from "../recipes/limit-wait.ts";
+import type { Standing } from "../recipes/locks/inspect.ts";
+import { askToYield, evict, untilGone } from "../recipes/locks/revoke.ts";
+import type { Result } from "../result.ts";
+import { duration, flag, option, required, word, znodePath } from "./arguments.ts";
+import { type Context, defineCommand } from "./command.ts";
+import { findTargets, nameAll, nobody, notAsked, tooLate } from "./revoke-targets.ts";
+
+export const revoke = defineCommand({
+  details:
+    "Asks whoever holds the lock to give it up: zksh does so at once, Curator if its lock is revocable, others not at all. " +
+    "--force deletes the ticket instead; a holder that does not watch it keeps running, beside the next one. With --wait " +
+    "it is asked first and forced when the time is up. Exit code 1: nobody holds it, or nobody can be asked; 7: not given " +
+    "up in time. Asks before it acts; --yes answers.",
+  examples: ["revoke /deploy", "revoke --reason hotfix --wait 30s /deploy", "revoke --force /deploy"],
+  effect: "write",
+  args: { path: required(znodePath, "the lock") },
+  options: {
+    node: option("", "name", word, "only this ticket, holding or waiting"),
+    reason: option("", "text", word, "why, for the holder to read"),
+    wait: option("-w", "dur", duration, "wait until it is given up, at most this long"),
+    force: flag("", "delete the ticket"),
+  },
+  async confirm(context, { path }, { node, force, wait }) {
+    const targets = await findTargets(context, path, node);
+    if (targets.length === 0) return undefined;
+    const who = nameAll(targets);
+    return force && wait === undefined ? `Take ${path} away from ${who}?` : `Ask ${who} to give up ${path}?`;
+  },
+  async *run(context, { path }, { node, reason, wait, force }): AsyncGenerator<Result> {
+    const { signal, self } = context;
+    const targets = await findTargets(context, path, node);
+    if (targets.length === 0) throw nobody(path, node);
+    const request = { by: self.who, at: new Date().toISOString(), ...(reason !== undefined && { reason }) };
+    const isAsked = !force || wait !== undefined;
+    const asked: Standing[] = [];
+    const unaskable: Standing[] = [];
+    for (const holder of isAsked ? targets : []) {
+      const event = await askToYield(context.session(), holder, request, { signal });
+      if (event === "asked") asked.push(holder);
+      if (event === "unaskable") unaskable.push(holder);
+      if (event !== "unaskable" || !force) yield { kind: "revocation", path, holder, event };
+    }
+    const isGone = wait === undefined ? [] : await waitForAll(context, asked, request, wait);
+    const left = asked.filter((_, index) => !isGone[index]);
+    for (const holder of asked.filter((_, index) => isGone[index]))
+      yield { kind: "revocation", path, holder, event: "released" };
+    for (const holder of force ? (isAsked ? [...left, ...unaskable] : targets) : []) {
+      const isThere = await evict(context.session(), holder, { signal });
+      yield { kind: "revocation", path, holder, ...(isThere ? deleted(holder) : { event: "gone" }) };
+    }
+    if (force) return;
+    if (wait !== undefined && left.length > 0) throw tooLate(path, left, wait);
+    if (unaskable.length > 0) throw notAsked(path, unaskable, targets.length);
+  },
+});
+
+/** Whether each has given way in time. */
+async function waitForAll(
+  { session, signal }: Context,
+  holders: readonly Standing[],
+  request: object,
+  ms: number,
+): Promise<boolean[]> {
+  const late = new DeadlineError("not given up in time");
+  const limit = limitWait(signal, ms, () => late);
+  try {
+    const waits = await Promise.allSettled(
+      holders.map((holder) => untilGone(session(), holder, request, limit.signal)),
+    );
+    signal.throwIfAborted();
+    const failed = waits.find((wait) => wait.status === "rejected" && limit.signal.reason !== late);
+    if (failed?.status === "rejected") throw failed.reason;
+    return waits.map(({ status }) => status === "fulfilled");
+  } finally {
+    limit.end();
+  }
+}
+
+function deleted({ isOurs }: Standing): { event: "deleted"; mayRunOn: boolean } {
+  return { event: "deleted", mayRunOn: !isOurs };
+}

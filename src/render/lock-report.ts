@@ -1,0 +1,177 @@
+/** Queues for people, in a table that fits the terminal, and for pipes: a line each, tabs between. */
+import type { Deadlock } from "../recipes/locks/deadlocks.ts";
+import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
+import {
+  type LocksResult,
+  type LocksWatchedResult,
+  nameHolder,
+  type RevocationResult,
+  whoIs,
+} from "../results/lock-reports.ts";
+import { escapeName } from "./escape.ts";
+import { age, heldSince } from "./lock.ts";
+import type { Rendered, View } from "./renderer.ts";
+import { hexId, isoTime } from "./stat.ts";
+import { type Column, tableLines, wrapText } from "./table.ts";
+
+export function textLocks({ reports, root, deadlocks }: LocksResult, view: View): Rendered {
+  const tangles = deadlocks.map((deadlock) => `${view.colors.error("deadlock:")} ${deadlockText(deadlock)}\n`);
+  const err = reports.flatMap(warnings).join("");
+  if (!view.isTTY) return { out: [...reports.map(plainLines), ...tangles].join(""), err };
+  if (root !== undefined && reports.length === 0)
+    return { out: `free: nobody holds a lock below ${escapeName(root)}\n` };
+  const blocks = reports.map((report) => block(report, view));
+  return { out: [...blocks, ...(tangles.length > 0 ? [tangles.join("")] : [])].join("\n"), err };
+}
+
+/** On a terminal the picture takes the place of the one before. */
+export function textLocksWatched({ reports, changed }: LocksWatchedResult, view: View): Rendered {
+  if (!view.isTTY) return { out: changed.map(watchedLine).join("") };
+  const text = reports.map((report) => block(report, view) + warnings(report).join("")).join("\n");
+  const lines = text.split("\n").slice(0, -1);
+  const room = Math.max((view.rows ?? 24) - 1, 3);
+  if (lines.length <= room) return { out: text, isFrame: true };
+  const shown = [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
+  return { out: `${shown.join("\n")}\n`, isFrame: true };
+}
+
+function block(report: LockReport, view: View): string {
+  const { path, holders, waiters, exists } = report;
+  const { colors, columns } = view;
+  if (holders.length + waiters.length === 0) {
+    return `free: ${escapeName(path)}${exists ? "" : " (there is no such znode)"}\n`;
+  }
+  const rows = [...holders, ...waiters];
+  const { head, lines, indent } = tableLines(columnsOf(report, view.now()), columns);
+  const text = [colors.heading(`${escapeName(path)}: ${summary(report)}`), colors.faint(head)];
+  for (const [index, party] of rows.entries()) {
+    text.push(lines[index] ?? "");
+    const more = facts(party, index < holders.length, view);
+    const indented = wrapText(more.join("; "), columns - indent.length);
+    if (more.length > 0) text.push(...indented.map((line) => colors.faint(indent + line)));
+  }
+  return `${text.join("\n")}\n`;
+}
+
+function summary({ holders, waiters, limit }: LockReport): string {
+  const held =
+    limit !== undefined
+      ? `${holders.length} of ${limit} permits held`
+      : holders.length === 1
+        ? "held"
+        : holders.length === 0
+          ? "free"
+          : `${holders.length} hold it`;
+  const waiting = waiters.length === 0 ? "nobody waits" : waiters.length === 1 ? "1 waits" : `${waiters.length} wait`;
+  return `${held}, ${waiting}`;
+}
+
+function columnsOf({ holders, waiters }: LockReport, now: number): Column[] {
+  const rows = [...holders, ...waiters];
+  const isShared = rows.some(({ mode }) => mode === "read" || mode === "write");
+  const column = (title: string, cell: (party: Standing, index: number) => string, least?: number): Column => ({
+    title,
+    cells: rows.map(cell),
+    ...(least !== undefined && { least }),
+  });
+  return [
+    column("STATE", (party, index) => stateOf(party, index, holders.length)),
+    ...(isShared ? [column("MODE", ({ mode }) => mode)] : []),
+    column("WHO", (party) => escapeName(whoIs(party) ?? "-"), 10),
+    column("PID", ({ pid }) => String(pid ?? "-")),
+    column("CMD", ({ cmd }) => escapeName(cmd ?? "-"), 6),
+    column("SINCE", (party) => age(now - heldSince(party))),
+    column("TOKEN", ({ token }) => String(token)),
+    column("CLIENT", ({ client }) => escapeName(client), 7),
+  ];
+}
+
+function stateOf({ mode }: Standing, index: number, holders: number): string {
+  if (index >= holders) return `waiter ${index - holders + 1}`;
+  return mode === "leader" ? "leader" : "holder";
+}
+
+/** What there is to say of somebody beyond the table. */
+function facts(party: Standing, isHolder: boolean, { isVerbose = false, now }: View): string[] {
+  const { why, revoke, session, pid, nodes, node } = party;
+  const told: string[] = [];
+  if (why !== undefined) told.push(escapeName(why));
+  if (revoke) told.push(askedText(revoke, now()));
+  if (session === 0n) told.push("not ephemeral: it stays until somebody deletes it");
+  else if (isVerbose || (isHolder && pid === undefined)) told.push(`session ${hexId(session)}`);
+  if (isVerbose) told.push(...(nodes.length > 0 ? nodes : [node]).map(escapeName));
+  return told;
+}
+
+function askedText({ by, at, reason }: NonNullable<Standing["revoke"]>, now: number): string {
+  const asked = at === undefined ? Number.NaN : Date.parse(at);
+  return [
+    "asked to give way",
+    by === undefined ? "" : ` by ${escapeName(String(by))}`,
+    Number.isNaN(asked) ? "" : ` ${age(now - asked)} ago`,
+    reason === undefined ? "" : `: ${escapeName(String(reason))}`,
+  ].join("");
+}
+
+/** path, state, mode, who, pid, command, since, token, client, session, znode. */
+function plainLines({ path, holders, waiters }: LockReport): string {
+  if (holders.length + waiters.length === 0) return `${path}\tfree\n`;
+  return [...holders, ...waiters]
+    .map((party, index) => {
+      const { mode, pid, cmd, token, client, session, node } = party;
+      const state = stateOf(party, index, holders.length);
+      const who = whoIs(party) ?? "-";
+      const values = [path, state, mode, who, pid ?? "-", cmd ?? "-", isoTime(heldSince(party)), token, client];
+      return `${[...values, hexId(session), node].map((value) => escapeName(String(value))).join("\t")}\n`;
+    })
+    .join("");
+}
+
+function watchedLine({ path, holders, waiters }: LockReport): string {
+  const waiting = waiters.length === 0 ? "" : `; ${waiters.length} ${waiters.length === 1 ? "waits" : "wait"}`;
+  if (holders.length === 0) return `free ${path}${waiting}\n`;
+  const names = holders.map(
+    (party) => `${escapeName(nameHolder(party))} token ${party.token}${party.revoke ? " asked to give way" : ""}`,
+  );
+  return `held ${path} by ${names.join(", ")}${waiting}\n`;
+}
+
+function warnings({ path, strangers }: LockReport): string[] {
+  if (strangers.length === 0) return [];
+  return [`warning: on ${escapeName(path)} there are ${strangers.join(" and ")}, which overlook each other\n`];
+}
+
+function deadlockText(steps: Deadlock): string {
+  const name = (party: Standing) => `${hexId(party.session)} (${escapeName(nameHolder(party))})`;
+  const first = steps[0];
+  if (!first) return "";
+  const parts = steps.map(({ path, blocker, isHolder }, index) => {
+    const isLast = index === steps.length - 1;
+    const who = isLast ? hexId(first.waiter.session) : name(blocker);
+    return `waits for ${escapeName(path)} ${isHolder ? "held by" : "behind"} ${who}`;
+  });
+  return `${name(first.waiter)} ${parts.join(", which ")}`;
+}
+
+export function textRevocation({ path, holder, event, mayRunOn }: RevocationResult, view: View): Rendered {
+  const who = escapeName(nameHolder(holder));
+  const lock = escapeName(path);
+  const say = (text: string): Rendered => (view.isTTY && !view.isQuiet ? { out: `${text}\n` } : {});
+  switch (event) {
+    case "asked":
+      return say(`Asked ${who} to give up ${lock}`);
+    case "released":
+      return say(`Given up by ${who}: ${lock}`);
+    case "gone":
+      return say(`${lock} was given up meanwhile by ${who}`);
+    case "deleted":
+      return {
+        ...say(`Deleted ${escapeName(holder.node)}`),
+        ...(mayRunOn && {
+          err: `warning: ${who} is not told that it lost ${lock}, and may keep running beside the next holder\n`,
+        }),
+      };
+    case "unaskable":
+      return { err: `warning: ${who} cannot be asked: its library does not listen; --force deletes its znode\n` };
+  }
+}

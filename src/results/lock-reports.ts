@@ -1,0 +1,66 @@
+/** What is said of locks that others hold: the queues, requests to give way, and fences. */
+import type { Deadlock } from "../recipes/locks/deadlocks.ts";
+import type { Party } from "../recipes/locks/holder-record.ts";
+import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
+
+/** Who holds and who waits. Where nobody holds any of them, the exit code is 1. */
+export interface LocksResult {
+  readonly kind: "locks";
+  readonly reports: readonly LockReport[];
+  /** All locks below this path were looked for. */
+  readonly root?: string;
+  readonly deadlocks: readonly Deadlock[];
+}
+
+/** The queues as they are now, while they are watched. */
+export interface LocksWatchedResult {
+  readonly kind: "locks-watched";
+  readonly reports: readonly LockReport[];
+  /** Those among them that have changed; none when only time has passed. */
+  readonly changed: readonly LockReport[];
+}
+
+/** `unaskable`: its library does not listen. `released`: it was waited for, and has given way. `gone`: it had already. */
+export interface RevocationResult {
+  readonly kind: "revocation";
+  readonly path: string;
+  readonly holder: Standing;
+  readonly event: "asked" | "unaskable" | "gone" | "released" | "deleted";
+  /** With `deleted`: nothing tells the holder, so that it may go on. */
+  readonly mayRunOn?: boolean;
+}
+
+/** Whether one holding of a lock goes on; a no ends with exit code 1. */
+interface SequencerResult {
+  readonly kind: "sequencer";
+  readonly node: string;
+  readonly czxid: bigint;
+  readonly isCurrent: boolean;
+}
+
+/** A guard has let a token pass. */
+interface TokenResult {
+  readonly kind: "token";
+  readonly path: string;
+  readonly token: bigint;
+  /** The highest one before. */
+  readonly before?: bigint;
+}
+
+export type LockReportResult = LocksResult | LocksWatchedResult | RevocationResult | SequencerResult | TokenResult;
+
+/** Whoever it is, in a few words: `ann@web3 pid 4711 deploy.sh`, `10.0.0.7 (Curator)`. */
+export function nameHolder(party: Party): string {
+  const { pid, cmd, client, session } = party;
+  const who = whoIs(party);
+  if (who !== undefined && pid !== undefined) return `${who} pid ${pid}${cmd === undefined ? "" : ` ${cmd}`}`;
+  if (who !== undefined) return `${who} (${client})`;
+  const somebody = client === "unknown" ? "somebody" : `a ${client} client`;
+  return `${somebody} in session 0x${BigInt.asUintN(64, session).toString(16)}`;
+}
+
+/** `ann@web3`, or what else the ticket says; undefined when it says nothing. */
+export function whoIs({ who, host, note }: Party): string | undefined {
+  if (who !== undefined) return who.includes("@") || host === undefined ? who : `${who}@${host}`;
+  return host ?? note;
+}

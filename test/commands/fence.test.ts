@@ -1,0 +1,149 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Session } from "../../src/session/session.ts";
+import { openFor } from "../support/open-session.ts";
+import { freshChroot } from "../support/shared-server.ts";
+import { runReal } from "./run-real.ts";
+
+let server: string;
+let session: Session;
+
+beforeEach(async () => {
+  server = await freshChroot();
+  session = openFor(server);
+});
+
+const fence = (...words: readonly string[]) => runReal(server, ["fence", ...words]);
+const data = async (path: string) => String((await session.getData(path)).data);
+
+describe("fence check", () => {
+  test("tells a hold that goes on from one that is over", async () => {
+    await session.create("/deploy", null);
+    const { path, stat } = await session.create2("/deploy/lock-", null, { mode: "ephemeralSequential" });
+    const sequencer = `exclusive:0x${stat.czxid.toString(16)}:${path}`;
+    expect(await fence("check", sequencer)).toEqual({ exit: 0, stdout: "current\n", stderr: "" });
+    expect(await runReal(server, ["--json", "fence", "check", sequencer])).toMatchObject({
+      stdout: `${JSON.stringify({ node: path, czxid: `0x${stat.czxid.toString(16)}`, current: true })}\n`,
+    });
+    // The same name, made again.
+    expect(await fence("check", `exclusive:0x1:${path}`)).toEqual({ exit: 1, stdout: "stale\n", stderr: "" });
+    await session.delete(path);
+    expect(await fence("check", sequencer)).toEqual({ exit: 1, stdout: "stale\n", stderr: "" });
+  });
+
+  test.each(["x", "exclusive:31:/a", "exclusive:0x1f:a", "shared:0x1f:/a", "exclusive:0x1f:/a//b", "exclusive:0xg:/a"])(
+    "%s is no sequencer",
+    async (sequencer) => {
+      expect((await fence("check", sequencer)).exit).toBe(2);
+    },
+  );
+
+  test("takes no token", async () => {
+    expect(await fence("check", "exclusive:0x1f:/a", "7")).toMatchObject({
+      exit: 2,
+      stderr: "error: fence check takes no token\n",
+    });
+  });
+});
+
+describe("fence guard", () => {
+  test("lets tokens pass that are not lower, and keeps the highest", async () => {
+    expect(await fence("guard", "/fences/db", "8589934607")).toEqual({ exit: 0, stdout: "", stderr: "" });
+    expect(await data("/fences/db")).toBe("8589934607");
+    expect((await fence("guard", "/fences/db", "8589934607")).exit).toBe(0);
+    expect((await fence("guard", "/fences/db", "9223372036854775807")).exit).toBe(0);
+    expect(await fence("guard", "/fences/db", "8589934608")).toEqual({
+      exit: 1,
+      stdout: "",
+      stderr: "error: token 8589934608 is outdated: /fences/db has seen 9223372036854775807\n",
+    });
+    expect(await data("/fences/db")).toBe("9223372036854775807");
+    const [terminal, json] = [
+      await runReal(server, ["fence", "guard", "/f", "7"], { tty: true }),
+      await runReal(server, ["--json", "fence", "guard", "/f", "9"]),
+    ];
+    expect([terminal.stdout, json.stdout]).toEqual(["/f is at token 7\n", '{"path":"/f","token":"9","before":"7"}\n']);
+  });
+
+  test("of many at once the highest stays", async () => {
+    const tokens = Array.from({ length: 20 }, (_, index) => String(100 + ((index * 7) % 20)));
+    const ends = await Promise.all(tokens.map((token) => fence("guard", "/f", token)));
+    expect(ends.every(({ exit }) => exit === 0 || exit === 1)).toBe(true);
+    expect(await data("/f")).toBe("119");
+  });
+
+  test.each([
+    { words: ["guard", "/f"], error: "no token given" },
+    { words: ["guard", "/f", "x"], error: "bad token 'x'" },
+    { words: ["guard", "/f", "-1"], error: "bad token '-1'" },
+    { words: ["guard", "/f/", "1"], error: "Path must not end with / character" },
+    { words: ["keep", "/f", "1"], error: "'keep' is nothing that fence does" },
+  ])("$words is a mistake", async ({ words, error }) => {
+    const { exit, stderr } = await fence(...words);
+    expect([exit, stderr.split("\n")[0]]).toEqual([2, `error: ${error}`]);
+  });
+
+  test("does not touch what is no token", async () => {
+    await session.create("/config", Buffer.from("{}"));
+    expect((await fence("guard", "/config", "7")).exit).toBe(5);
+    expect(await data("/config")).toBe("{}");
+  });
+});
+
+describe("--fenced", () => {
+  const fenced = (node: string, ...words: readonly string[]) => runReal(server, words, { env: { ZK_LOCK_NODE: node } });
+
+  beforeEach(async () => {
+    await session.create("/lock", null, { mode: "ephemeral" });
+    await session.create("/n", Buffer.from("old"));
+  });
+
+  test("does what it does without, while the lock is there", async () => {
+    expect(await fenced("/lock", "set", "--fenced", "/n", "new")).toEqual({ exit: 0, stdout: "", stderr: "" });
+    expect(await data("/n")).toBe("new");
+    expect((await fenced("/lock", "set", "--fenced", "-s", "/n", "new")).stdout).toContain("dataVersion = 2\n");
+    expect(await fenced("/lock", "create", "--fenced", "-s", "/n/job-", "x")).toMatchObject({
+      stdout: "/n/job-0000000000\n",
+    });
+    expect(await fenced("/lock", "create", "--fenced", "-p", "/p/q", "x")).toMatchObject({ exit: 0, stdout: "/p/q\n" });
+    expect(await fenced("/lock", "set", "--fenced", "--create", "-s", "/made", "x")).toMatchObject({ exit: 0 });
+    expect(await fenced("/lock", "delete", "--fenced", "/p/q")).toMatchObject({ exit: 0 });
+    expect([await data("/made"), await session.exists("/p/q")]).toEqual(["x", undefined]);
+  });
+
+  test.each([
+    ["set", "--fenced", "/n", "new"],
+    ["set", "--fenced", "--create", "/made", "x"],
+    ["create", "--fenced", "/n/x"],
+    ["create", "--fenced", "-p", "/p/q"],
+    ["delete", "--fenced", "/n"],
+  ])("%s %s %s does nothing when the lock is gone", async (...words) => {
+    const { exit, stderr } = await fenced("/gone", ...words);
+    expect([exit, stderr]).toEqual([
+      5,
+      "error: the lock /gone is gone: nothing was done\n  its session has expired, or somebody has removed it\n",
+    ]);
+    expect([await data("/n"), (await session.getChildren("/")).sort()]).toEqual(["old", ["lock", "n"]]);
+  });
+
+  test("other failures stay what they are", async () => {
+    expect((await fenced("/lock", "set", "--fenced", "/no", "x")).exit).toBe(3);
+    expect((await fenced("/lock", "set", "--fenced", "-v", "7", "/n", "x")).exit).toBe(5);
+    expect((await fenced("/lock", "create", "--fenced", "/n")).exit).toBe(5);
+    expect((await fenced("/lock", "delete", "--fenced", "-v", "7", "/n")).exit).toBe(5);
+  });
+
+  test("needs a lock around it", async () => {
+    for (const words of [
+      ["set", "/n", "x"],
+      ["create", "/x"],
+      ["delete", "/n"],
+    ]) {
+      expect(await runReal(server, [...words, "--fenced"])).toEqual({
+        exit: 2,
+        stdout: "",
+        stderr:
+          "error: --fenced needs a lock, and there is none around: ZK_LOCK_NODE is not set\n  lock PATH -- zksh … runs it under one\n",
+      });
+    }
+  });
+});
