@@ -86,6 +86,22 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./rwlock.ts")).rwlock,
   },
   {
+    name: "sem",
+    summary: "run a command with at most so many others",
+    group: "locks",
+    isOffline: true,
+    isGuard: true,
+    load: async () => (await import("./sem.ts")).sem,
+  },
+  {
+    name: "elect",
+    summary: "run a command as the leader, or tell who leads",
+    group: "locks",
+    isOffline: true,
+    isGuard: true,
+    load: async () => (await import("./elect.ts")).elect,
+  },
+  {
     name: "unlock",
     summary: "give back a lock taken in this shell",
     group: "locks",

@@ -15,9 +15,11 @@ export interface Recipe {
 export function oneLock(
   path: string,
   make: (session: Session, options: LockOptions) => { acquire(limits: AcquireOptions): Promise<HeldLock> },
+  environment: Readonly<Record<string, string>> = {},
 ): Recipe {
   return {
     paths: [path],
+    environment,
     async acquire(session, options, limits) {
       const lock = await make(session, options).acquire(limits);
       return {

@@ -1,0 +1,84 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { ConnectionError, LockExitCode, UsageError } from "../errors.ts";
+import { Election } from "../recipes/locks/election.ts";
+import type { Result } from "../result.ts";
+import { flag, option, programToRun, required, word } from "./arguments.ts";
+import { type Context, defineCommand } from "./command.ts";
+import { guardOptions, type LockValues, lockPath, waitOptions } from "./under-lock/options.ts";
+import { oneLock, type Recipe } from "./under-lock/recipe.ts";
+import { lockInShell } from "./under-lock/shell-lock.ts";
+import { underLock } from "./under-lock/under-lock.ts";
+
+const REJOIN_AFTER_MS = 1_000;
+
+export const elect = defineCommand({
+  details:
+    "Stands for election; the command runs while we lead, and is stopped when that can no longer be proved. --observe " +
+    "tells who leads, and then every change; --leader tells once, with exit code 1 when nobody does. Options and exit " +
+    "codes are those of lock.",
+  examples: ["elect /scheduler -- echo leading", "elect --leader /scheduler"],
+  effect: "write",
+  args: {
+    path: required(lockPath, "the election; made when missing"),
+    program: programToRun("what the leader runs, with its arguments; no shell"),
+  },
+  options: {
+    observe: flag("", "tell who leads, and every change"),
+    leader: flag("", "tell who leads"),
+    id: option("", "text", word, "what others see of us, instead of who, where and what"),
+    rejoin: flag("", "stand again when the lead was lost"),
+    ...waitOptions,
+    ...guardOptions,
+  },
+  run(context, { path, program }, { observe, leader, id, rejoin, ...values }) {
+    if (observe || leader) {
+      if (program.length > 0 || (observe && leader)) throw new UsageError("--observe and --leader take nothing else");
+      return observe ? observeLeaders(context, path) : presentLeader(context, path);
+    }
+    const recipe = oneLock(
+      path,
+      (session, options) => new Election(session, path, { ...options, ...(id !== undefined && { id }) }),
+      id === undefined ? {} : { ZK_ELECT_ID: id },
+    );
+    if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, values);
+    return rejoin ? again(context, recipe, values, program) : underLock(context, recipe, values, program);
+  },
+});
+
+async function* presentLeader({ shell, signal }: Context, path: string): AsyncGenerator<Result> {
+  const leader = await new Election(await shell.session(), path).leader({ signal });
+  yield { kind: "leader", path, ...(leader && { leader }) };
+}
+
+/** Over the end of sessions too. */
+async function* observeLeaders({ shell, signal }: Context, path: string): AsyncGenerator<Result> {
+  for (let hasBegun = false; ; ) {
+    try {
+      for await (const leader of new Election(await shell.session(), path).observe(signal)) {
+        hasBegun = true;
+        yield { kind: "leader", path, ...(leader && { leader }) };
+      }
+      throw signal.reason;
+    } catch (error) {
+      if (signal.aborted || !hasBegun || !(error instanceof ConnectionError)) throw error;
+    }
+    await pause(REJOIN_AFTER_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Campaign after campaign: only a lost lead begins another. */
+async function* again(
+  context: Context,
+  recipe: Recipe,
+  values: LockValues,
+  program: readonly string[],
+): AsyncGenerator<Result> {
+  for (;;) {
+    for await (const result of underLock(context, recipe, values, program)) {
+      if (result.kind !== "lock-ended" || result.exitCode !== LockExitCode.lost) yield result;
+      if (result.kind === "lock-ended" && result.exitCode !== LockExitCode.lost) return;
+    }
+    await pause(REJOIN_AFTER_MS, undefined, { signal: context.signal }).catch(() => {});
+    context.signal.throwIfAborted();
+  }
+}

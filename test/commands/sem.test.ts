@@ -1,0 +1,29 @@
+import { describe, expect, test } from "vitest";
+import { expected, outcome, type Row } from "./run.ts";
+
+const rows: Row[] = [
+  {
+    name: "wants a limit",
+    argv: ["sem", "/backup", "--", "true"],
+    stderr: "error: no limit given\n  sem --limit 3 PATH [-- COMMAND...]\n",
+    exit: 125,
+  },
+  {
+    name: "knows what can never be had",
+    argv: ["sem", "--limit", "2", "-k", "3", "/backup", "--", "true"],
+    stderr: "error: 3 permits of 2 can never be had\n",
+    exit: 125,
+  },
+  {
+    name: "counts from one",
+    argv: ["sem", "--limit", "0", "/backup", "--", "true"],
+    stderr: "error: bad number of permits '0'\n  a whole number from 1 on\n",
+    exit: 125,
+  },
+];
+
+describe("sem", () => {
+  test.each(rows)("$name", async (row) => {
+    expect(await outcome(row)).toEqual(expected(row));
+  });
+});
