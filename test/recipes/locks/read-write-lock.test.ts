@@ -1,10 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
 import { ReadWriteLock } from "../../../src/recipes/locks/read-write-lock.ts";
+import { behindProxy, loseReply } from "../../support/behind-proxy.ts";
 import { deferred, eventually } from "../../support/eventually.ts";
-import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
-import { freshChroot, sharedServer } from "../../support/shared-server.ts";
+import { freshChroot } from "../../support/shared-server.ts";
 
 describe("ReadWriteLock", () => {
   test("readers together, writers alone, nobody overtakes", async () => {
@@ -90,25 +90,13 @@ describe("ReadWriteLock", () => {
   });
 
   test("downgrade survives a lost reply", async () => {
-    const chroot = await freshChroot();
-    const proxy = await startFaultProxy(Number(sharedServer().split(":")[1]));
-    onTestFinished(() => proxy.close());
-    const [session, other] = [openFor(chroot.replace(sharedServer(), proxy.address)), openFor(chroot)];
+    const { session, proxy, other } = await behindProxy();
     const lock = new ReadWriteLock(session, "/l");
     const write = await lock.write.acquire();
-    const read = new Promise<string>((resolve) => {
-      proxy.onBytes = (direction, chunk) => {
-        if (direction !== "to-server" || !chunk.includes("__READ__")) return;
-        proxy.onBytes = () => {};
-        proxy.stall("to-client");
-        resolve("sent");
-      };
-    });
+    const isReader = async () => (await other.getChildren("/l"))[0]?.includes("__READ__") ?? false;
+    const losing = loseReply(proxy, "__READ__", isReader);
     const downgrading = lock.downgrade(write);
-    await read;
-    await eventually(async () => expect((await other.getChildren("/l"))[0]).toContain("__READ__"));
-    proxy.drop();
-    proxy.heal();
+    await losing;
     const held = await downgrading;
     expect(held.isHeld()).toBe(true);
     expect((await other.getData(held.nodePath)).stat.czxid).toBe(held.fencingToken);

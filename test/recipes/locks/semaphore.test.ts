@@ -1,11 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
-import type { HeldLock } from "../../../src/recipes/locks/held-lock.ts";
 import { Semaphore } from "../../../src/recipes/locks/semaphore.ts";
+import { behindProxy, loseReply } from "../../support/behind-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
-import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
-import { freshChroot, sharedServer } from "../../support/shared-server.ts";
+import { freshChroot } from "../../support/shared-server.ts";
 
 describe("Semaphore", () => {
   test("lets in as many as there are permits, the rest in order, and leaves nothing", async () => {
@@ -211,19 +210,14 @@ describe("Semaphore", () => {
   });
 
   test("finds its permits again when the reply was lost", async () => {
-    const chroot = await freshChroot();
-    const proxy = await startFaultProxy(Number(sharedServer().split(":")[1]));
-    onTestFinished(() => proxy.close());
-    const [session, admin] = [openFor(chroot.replace(sharedServer(), proxy.address)), openFor(chroot)];
+    const { session, proxy, other } = await behindProxy();
     const semaphore = new Semaphore(session, "/s", { limit: 2, count: 2 });
     await (await semaphore.acquire()).release();
-    proxy.stall("to-client");
+    const losing = loseReply(proxy, "lease-", async () => (await other.getChildren("/s/leases")).length === 2);
     const acquiring = semaphore.acquire();
-    await eventually(async () => expect(await admin.getChildren("/s/leases")).toHaveLength(2));
-    proxy.drop();
-    proxy.heal();
-    const held: HeldLock = await acquiring;
-    expect(await admin.getChildren("/s/leases")).toHaveLength(2);
+    await losing;
+    const held = await acquiring;
+    expect(await other.getChildren("/s/leases")).toHaveLength(2);
     expect(held.nodePaths).toHaveLength(2);
   });
 });

@@ -1,21 +1,10 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
 import { UniqueLock } from "../../../src/recipes/locks/unique-lock.ts";
-import type { Session } from "../../../src/session/session.ts";
+import { behindProxy } from "../../support/behind-proxy.ts";
 import { deferred, eventually } from "../../support/eventually.ts";
-import { type FaultProxy, startFaultProxy } from "../../support/fault-proxy.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
-import { freshChroot, sharedServer } from "../../support/shared-server.ts";
-
-/** A session whose replies can be kept back, and one that sees what became of its requests. */
-async function behindProxy(): Promise<{ session: Session; proxy: FaultProxy; other: Session }> {
-  const chroot = await freshChroot();
-  const proxy = await startFaultProxy(Number(sharedServer().split(":")[1]));
-  onTestFinished(() => proxy.close());
-  const session = openFor(chroot.replace(sharedServer(), proxy.address), { timeoutMs: 10_000 });
-  await session.connected();
-  return { session, proxy, other: openFor(chroot) };
-}
+import { freshChroot } from "../../support/shared-server.ts";
 
 describe("UniqueLock", () => {
   test("is one ephemeral znode at the path, made with its parents and deleted at the end", async () => {
