@@ -13,9 +13,8 @@ const REJOIN_AFTER_MS = 1_000;
 
 export const elect = defineCommand({
   details:
-    "Stands for election; the command runs while we lead, and is stopped when that can no longer be proved. --observe " +
-    "tells who leads, and then every change; --leader tells once, with exit code 1 when nobody does. Options and exit " +
-    "codes are those of lock.",
+    "The command runs while we lead, and is stopped when that can no longer be proved. --leader ends with exit code 1 " +
+    "when nobody leads. More options and the exit codes: as lock.",
   examples: ["elect /scheduler -- echo leading", "elect --leader /scheduler"],
   effect: "write",
   args: {
@@ -25,7 +24,7 @@ export const elect = defineCommand({
   options: {
     observe: flag("", "tell who leads, and every change"),
     leader: flag("", "tell who leads"),
-    id: option("", "text", word, "what others see of us, instead of who, where and what"),
+    id: option("", "text", word, "what others see of us"),
     rejoin: flag("", "stand again when the lead was lost"),
     ...waitOptions,
     ...guardOptions,

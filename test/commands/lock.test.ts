@@ -26,8 +26,7 @@ const rows: Row[] = [
   {
     name: "wants a command behind --",
     argv: ["lock", "/a", "--"],
-    stderr:
-      "error: no command behind --\n  lock [-n] [-w dur] [-E code] [--why text] [--recipe name] [paths...] [-- program...]\n",
+    stderr: "error: no command behind --\n  lock [-n] [-w dur] [--recipe name] [paths...] [-- program...]\n",
     exit: 125,
   },
   {

@@ -11,7 +11,7 @@ const rows: Row[] = [
   {
     name: "takes one path",
     argv: ["rwlock", "read", "/a", "/b", "--", "true"],
-    stderr: "error: too many arguments\n  rwlock [-n] [-w dur] [-E code] [--why text] side path [-- program...]\n",
+    stderr: "error: too many arguments\n  rwlock [-n] [-w dur] side path [-- program...]\n",
     exit: 125,
   },
 ];

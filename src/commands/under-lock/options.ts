@@ -42,12 +42,12 @@ export const lockPath: ValueParser<string> = (text, where) => {
 export const waitOptions = {
   nonblock: flag("-n", "do not wait: exit code 75 when it is held"),
   wait: option("-w", "dur", duration, "wait at most this long: exit code 124"),
-  conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
-  why: option("", "text", word, "what for, shown to those who wait"),
 } as const;
 
 /** The ticket and its session, and what becomes of the program. */
 export const guardOptions = explainedIn("locks", {
+  conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
+  why: option("", "text", word, "what for, shown to those who wait"),
   acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
   sessionTimeout: option("", "dur", duration, "the session timeout to ask for"),
   grace: option("", "dur", duration, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),

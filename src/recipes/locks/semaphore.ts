@@ -132,7 +132,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     if (recorded !== undefined && !this.#setLimit) {
       throw new LockError("limit-mismatch", `${path} has ${recorded.limit} permits, not ${limit}`, {
         path,
-        hint: `use ${recorded.limit}, or have the new limit recorded`,
+        hint: `use ${recorded.limit}, or record the new limit (--set-limit)`,
       });
     }
     await untilAnswered(() => this.session.setData(path, encodeLimit(limit), { signal }));
