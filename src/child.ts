@@ -37,6 +37,8 @@ export interface GuardRequest {
   readonly onSignal: (signal: NodeJS.Signals) => void;
   /** Aborted before the program was started: it is not started any more. Of no meaning afterwards. */
   readonly signal?: AbortSignal;
+  /** Called at the last moment before it is started; what it throws is thrown instead. */
+  readonly mayStart?: () => void;
 }
 
 /** "All of it" below: the program and every process it has started that is still in its group. */

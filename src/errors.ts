@@ -160,13 +160,21 @@ export class LockError extends ZkshError {
   }
 }
 
+export interface InterruptedErrorDetails {
+  readonly exitCode?: number;
+  readonly outcome?: Promise<unknown>;
+}
+
 /** The caller's AbortSignal fired. When the request had been sent, `outcome` settles with what became of it. */
 export class InterruptedError extends ZkshError {
-  readonly exitCode = ExitCode.interrupted;
+  /** Of the signal that was the cause; that of SIGINT when left out. */
+  readonly exitCode: number;
   readonly outcome: Promise<unknown> | undefined;
 
-  constructor(message = "interrupted", details: ErrorDetails & { outcome?: Promise<unknown> } = {}) {
+  constructor(message = "interrupted", details: ErrorDetails & InterruptedErrorDetails = {}) {
     super("interrupted", message, details);
+    const { cause } = details;
+    this.exitCode = details.exitCode ?? (cause instanceof InterruptedError ? cause.exitCode : ExitCode.interrupted);
     this.outcome = details.outcome;
   }
 }

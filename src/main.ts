@@ -58,7 +58,7 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
   let signalCode: number | undefined;
   const stopListening = services.onSignal((signal) => {
     signalCode ??= SIGNAL_CODES[signal];
-    interrupt.abort(new InterruptedError());
+    interrupt.abort(new InterruptedError(undefined, { exitCode: SIGNAL_CODES[signal] }));
   });
   // Known as soon as the line is split; an error before that is shown in the format that can be guessed.
   let flags: GlobalFlags = argv.includes("--json") ? { json: ["true"] } : {};

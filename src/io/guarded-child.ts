@@ -30,9 +30,9 @@ const STOP_WITHIN_MS = 1_000;
  */
 export async function startGuarded(request: GuardRequest, environment: Environment): Promise<GuardedChild> {
   let guarded: Guarded | undefined;
-  let isToldToEnd = false;
+  let toldToEnd: Taken | undefined;
   const giveSignalsBack = takeSignals(TAKEN, (signal) => {
-    isToldToEnd ||= ENDING.some((name) => name === signal);
+    if (ENDING.some((name) => name === signal)) toldToEnd ??= signal;
     guarded?.passOn(signal);
     request.onSignal(signal);
   });
@@ -43,13 +43,15 @@ export async function startGuarded(request: GuardRequest, environment: Environme
       saveTerminalModes(),
       refuseUnlessFound(request.argv[0], environment),
     ]);
-    if (isToldToEnd) throw new InterruptedError();
+    if (toldToEnd || request.signal?.aborted) throw new InterruptedError();
     const isShared = request.group === "share" || (request.group === "auto" && hasTerminal);
     const parts = await spawnGuarded(request, { environment, prefix, isShared });
     guarded = new Guarded({ ...parts, hasTerminal, restoreTerminal, giveSignalsBack });
     return guarded;
   } catch (error) {
     giveSignalsBack();
+    // It was not for the program, which does not run: whoever listened before has to know.
+    if (toldToEnd) process.emit(toldToEnd, toldToEnd);
     throw error;
   }
 }
@@ -88,6 +90,7 @@ async function spawnGuarded(request: GuardRequest, { environment, prefix, isShar
   const { argv, env } = request;
   const { ZK_LOCK_SEQUENCER: sequencer } = env;
   const [name, value] = sequencer === undefined ? ["ZKSH_GUARD", randomUUID()] : ["ZK_LOCK_SEQUENCER", sequencer];
+  request.mayStart?.();
   const watchdog = startWatchdog(environment);
   try {
     const [file, ...args] = [...prefix, ...argv];
@@ -137,6 +140,7 @@ class Guarded implements GuardedChild {
     this.hasOwnGroup = parts.tree.hasOwnGroup;
     this.ended = new Promise((resolve) => {
       parts.child.once("exit", (code, killedBy) => {
+        this.#isStopping = false;
         this.#wasForced ||= killedBy !== null;
         resolve(code === null ? { killedBy: killedBy ?? "" } : { code });
       });
@@ -198,10 +202,9 @@ class Guarded implements GuardedChild {
     const until = monotonicMs() + STOP_WITHIN_MS;
     while (this.#isStopping && monotonicMs() < until) {
       await sleep(POLL_MS);
-      if (this.#isStopping && this.#parts.tree.program?.state === "stopped") {
-        this.#isStopping = false;
-        process.kill(process.pid, "SIGSTOP");
-      }
+      if (!this.#isStopping || !this.#parts.tree.isStopped()) continue;
+      process.kill(process.pid, "SIGSTOP");
+      break;
     }
     this.#isStopping = false;
   }

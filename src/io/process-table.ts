@@ -8,10 +8,18 @@ export interface ProcessRow {
   readonly group: number;
   /** Where the system does not tell, the group stands for it. */
   readonly session: number;
-  readonly state: "running" | "stopped" | "zombie";
+  /** `blocked`: it waits for something that no signal but SIGKILL ends. */
+  readonly state: "running" | "blocked" | "stopped" | "zombie";
   /** When it was started: the same number with another start is another process. */
   readonly start: string;
 }
+
+const STATES: Readonly<Record<string, ProcessRow["state"]>> = {
+  T: "stopped",
+  t: "stopped",
+  D: "blocked",
+  U: "blocked",
+};
 
 /** All processes; none where the table cannot be read. */
 export function processTable(): ProcessRow[] {
@@ -52,7 +60,7 @@ function linuxProcess(pid: number): ProcessRow | undefined {
     parent: Number(parent),
     group: Number(group),
     session: Number(session),
-    state: isZombie ? "zombie" : /[Tt]/.test(state) ? "stopped" : "running",
+    state: isZombie ? "zombie" : (STATES[state] ?? "running"),
     start: fields[19] ?? "",
   };
 }
@@ -69,12 +77,12 @@ export function psTable(): ProcessRow[] {
     return [];
   }
   return [...text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)\S*\s+(.*?)\s*$/gm)].map(
-    ([, pid, parent, group, state, start = ""]) => ({
+    ([, pid, parent, group, state = "", start = ""]) => ({
       pid: Number(pid),
       parent: Number(parent),
       group: Number(group),
       session: Number(group),
-      state: state === "Z" ? "zombie" : state === "T" ? "stopped" : "running",
+      state: state === "Z" ? "zombie" : (STATES[state] ?? "running"),
       start,
     }),
   );

@@ -31,10 +31,12 @@ export class ProcessTree {
     return this.identity.session === this.identity.pid;
   }
 
-  /** The program itself, while it has not been waited for. */
-  get program(): ProcessRow | undefined {
-    const row = findProcess(this.identity.pid);
-    return row?.start === this.identity.start ? row : undefined;
+  /** True when the program has been stopped. */
+  isStopped(): boolean {
+    const program = this.#program();
+    if (program?.state !== "blocked") return program?.state === "stopped";
+    // One that is just starting another (vfork) waits for it, and so never stops when the other was stopped first.
+    return processTable().some(({ parent, state }) => parent === program.pid && state === "stopped");
   }
 
   /** Sends the signal to all of it, also to what is being forked meanwhile. */
@@ -59,7 +61,13 @@ export class ProcessTree {
     const { pid } = this.identity;
     if (this.hasOwnGroup) {
       if (!this.#isNumberReused(findProcess(pid))) kill(-pid, name);
-    } else if (this.program) kill(pid, name);
+    } else if (this.#program()) kill(pid, name);
+  }
+
+  /** The program itself, while it has not been waited for. */
+  #program(): ProcessRow | undefined {
+    const row = findProcess(this.identity.pid);
+    return row?.start === this.identity.start ? row : undefined;
   }
 
   /** True when nothing of it runs any more; it then stays true. */
@@ -119,6 +127,8 @@ export class ProcessTree {
 
 /** False when there is nobody who could get it. */
 function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
+  // To the system 0 is our own group and -1 is everybody: never, whatever went wrong before.
+  if (!(Math.abs(pid) > 1) || pid === process.pid) return false;
   try {
     process.kill(pid, signal);
     return true;

@@ -7,7 +7,7 @@ import { findProcess } from "../../src/io/process-table.ts";
 import { eventually, sleep } from "../support/eventually.ts";
 import { rejection } from "../support/open-session.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
-import { environment, isRunning, leftovers, pidsIn } from "./guarding.ts";
+import { environment, isRunning, kill, killLeftovers, leftovers, pidsIn } from "./guarding.ts";
 
 const directory = temporaryDirectory("guarded-child");
 const GROUPS = ["own", "share"] as const;
@@ -29,7 +29,7 @@ afterEach(async () => {
     await eventually(() => expect(leftovers()).toEqual([]), { message: "something was left", timeoutMs: 2_000 });
     expect(allListeners()).toEqual(listeners);
   } finally {
-    for (const pid of leftovers()) process.kill(pid, "SIGKILL");
+    killLeftovers();
   }
 });
 
@@ -139,27 +139,27 @@ describe.each(GROUPS)("all of it (%s)", (group) => {
 
   test("is not what has made a session of its own", async () => {
     const guarded = await start(`setsid sleep 300 & echo $! > ${file}`, { group });
-    const [daemon = 0] = await pidsIn(file, 1);
+    const [daemon = Number.NaN] = await pidsIn(file, 1);
     await guarded.ended;
     await guarded.gone();
     guarded.signal("SIGKILL");
     await guarded.dispose();
     expect(isRunning(daemon)).toBe(true);
-    process.kill(daemon, "SIGKILL");
+    kill(daemon, "SIGKILL");
   });
 
   test("is gone when only a zombie is left that nobody waits for", async () => {
     // The first sleep's parent leaves the session and never waits for it.
     const script = `sh -c 'sleep 300 & echo $$ $! > ${file}; exec setsid sleep 300' & while ! [ -s ${file} ]; do sleep 0.02; done`;
     const guarded = await start(script, { group });
-    const [parent = 0, zombie = 0] = await pidsIn(file, 2);
+    const [parent = Number.NaN, zombie = Number.NaN] = await pidsIn(file, 2);
     await eventually(() => findProcess(parent)?.session === parent);
-    process.kill(zombie, "SIGKILL");
+    kill(zombie, "SIGKILL");
     await eventually(() => findProcess(zombie)?.state === "zombie");
     await guarded.gone();
     expect(findProcess(zombie)?.state).toBe("zombie");
     await guarded.dispose();
-    process.kill(parent, "SIGKILL");
+    kill(parent, "SIGKILL");
   });
 
   test("never is who shares our group", async () => {

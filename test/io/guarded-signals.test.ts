@@ -5,7 +5,7 @@ import { findProcess } from "../../src/io/process-table.ts";
 import { eventually, sleep } from "../support/eventually.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 import type { Guarding } from "./fixtures/guarding-process.ts";
-import { GuardingProcess, isRunning, leftovers, pidsIn, wordsIn } from "./guarding.ts";
+import { GuardingProcess, isRunning, kill, killLeftovers, leftovers, pidsIn, wordsIn } from "./guarding.ts";
 
 const directory = temporaryDirectory("guarded-signals");
 let file = "";
@@ -19,7 +19,7 @@ afterEach(async () => {
   try {
     await eventually(() => expect(leftovers()).toEqual([]), { message: "something was left", timeoutMs: 2_000 });
   } finally {
-    for (const pid of leftovers()) process.kill(pid, "SIGKILL");
+    killLeftovers();
   }
 });
 
@@ -62,9 +62,10 @@ describe("signals to the guard", () => {
   test("stop both and let both go on (SIGTSTP, SIGCONT)", async () => {
     const { guard, pid } = await guarding(recorder());
     await eventually(() => wordsIn(file).includes("ready"));
-    const states = () => [guard.process.pid ?? 0, pid].map((one) => findProcess(one)?.state);
+    const states = () => [guard.pid, pid].map((one) => findProcess(one)?.state);
     guard.kill("SIGTSTP");
-    await eventually(() => expect(states()).toEqual(["stopped", "stopped"]));
+    // A shell that was just starting a program is blocked by it instead.
+    await eventually(() => expect(states()).toEqual(["stopped", expect.stringMatching(/stopped|blocked/)]));
     expect(guard.signals).toEqual(["SIGTSTP"]);
     guard.kill("SIGCONT");
     await eventually(() => expect(states()).toEqual(["running", "running"]));
@@ -73,14 +74,14 @@ describe("signals to the guard", () => {
   });
 
   test("do not let a program go on whose time is over", async () => {
-    const { guard } = await guarding(recorder(), { permit: [60_000, 500] });
+    const { guard } = await guarding(recorder(), { permit: [60_000, 1_500] });
     await eventually(() => wordsIn(file).includes("ready"));
     // Nobody is there to help.
-    for (const other of leftovers()) if (isWatchdog(other)) process.kill(other, "SIGKILL");
+    for (const other of leftovers()) if (isWatchdog(other)) kill(other, "SIGKILL");
     guard.kill("SIGTSTP");
-    await eventually(() => expect(findProcess(guard.process.pid ?? 0)?.state).toBe("stopped"));
+    await eventually(() => expect(findProcess(guard.pid)?.state).toBe("stopped"));
     // Until its time is over.
-    await sleep(600);
+    await sleep(1_600);
     guard.kill("SIGCONT");
     expect(await guard.ended()).toEqual({ killedBy: "SIGKILL" });
   });
@@ -111,26 +112,24 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
     guard.kill("SIGKILL");
     await eventually(() => expect(wordsIn(`${file}.log`)).toContain("TERM"), { timeoutMs: 1_000 });
     await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 3_000 });
-    expect(performance.now() - killedAt).toBeLessThan(2_000);
+    expect(performance.now() - killedAt).toBeLessThan(2_500);
   });
 
   test("asks, then kills, when the guard is frozen", async () => {
     const { guard, pids } = await all(STUBBORN, { permit: [500, 1_500] });
-    const [, child = 0] = pids;
     guard.kill("SIGSTOP");
     const stoppedAt = performance.now();
     await eventually(() => expect(wordsIn(`${file}.log`)).toEqual(["TERM"]), { timeoutMs: 1_400, intervalMs: 10 });
     await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 3_000 });
-    expect(performance.now() - stoppedAt).toBeLessThan(2_000);
+    expect(performance.now() - stoppedAt).toBeLessThan(2_500);
     expect(wordsIn(`${file}.log`)).toEqual(["TERM"]);
-    expect(isRunning(child)).toBe(false);
     guard.kill("SIGCONT");
     expect(await guard.ended()).toEqual({ killedBy: "SIGKILL" });
   });
 
   test("kills what is frozen together with the guard", async () => {
     const { guard, pids } = await all(MEEK, { permit: [300, 800] });
-    for (const pid of [guard.process.pid ?? 0, ...pids]) process.kill(pid, "SIGSTOP");
+    for (const pid of [guard.pid, ...pids]) kill(pid, "SIGSTOP");
     await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 2_000 });
     guard.kill("SIGCONT");
     expect(await guard.ended()).toEqual({ killedBy: "SIGKILL" });
@@ -151,7 +150,7 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
     const watchdog = await eventually(() => leftovers().find(isWatchdog) ?? false);
     // The first signal is SIGHUP, which node itself leaves alone.
     await eventually(() => /^SigCgt:.*[13579bdf]$/m.test(readFileSync(`/proc/${watchdog}/status`, "utf8")));
-    for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"]) process.kill(watchdog, signal);
+    for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const) kill(watchdog, signal);
     guard.kill("SIGKILL");
     await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeoutMs: 3_000 });
   });

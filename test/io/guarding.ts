@@ -20,6 +20,17 @@ export function leftovers(): number[] {
     .map(({ pid }) => pid);
 }
 
+/** Ends all that was left, so that one failure does not lead to others. */
+export function killLeftovers(): void {
+  for (const pid of leftovers()) kill(pid, "SIGKILL");
+}
+
+/** Never a group: 0, where a number was not found, is the tests' own. */
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  if (!(pid > 1)) throw new Error(`${pid} is not the number of a process`);
+  process.kill(pid, signal);
+}
+
 export function isRunning(pid: number): boolean {
   const row = findProcess(pid);
   return row !== undefined && row.state !== "zombie";
@@ -68,8 +79,8 @@ export class GuardingProcess {
     });
   }
 
-  get stderr(): string {
-    return this.#stderr;
+  get pid(): number {
+    return this.process.pid ?? Number.NaN;
   }
 
   get said(): Said[] {

@@ -98,7 +98,7 @@ export class Guard {
     this.#isLost ||= leftMs <= 0;
     if (onLost === "warn") return;
     // The znode was taken away, but the session lives: there is nothing left to be in time for, and the grace stands.
-    if (holding.signal.aborted && isNodeDeleted(holding.signal.reason)) return this.#stopper?.stop("lost");
+    if (onLost === "term" && isNodeDeleted(holding.signal)) return this.#stopper?.stop("lost");
     const stopInMs = onLost === "term" ? leftMs - graceMs : Infinity;
     this.#child?.permit({ stopInMs, killInMs: leftMs });
     if (leftMs <= this.#tickMs) this.#stopper?.kill("lost");
@@ -145,6 +145,6 @@ export class Guard {
   }
 }
 
-function isNodeDeleted(reason: unknown): boolean {
+function isNodeDeleted({ reason }: AbortSignal): boolean {
   return reason instanceof LockError && reason.lostReason === "node-deleted";
 }

@@ -6,6 +6,8 @@ import type { Held } from "./recipe.ts";
 import { environment } from "./run-program.ts";
 import { pathOf, type Task } from "./task.ts";
 
+const LOST: Ending = { outcome: "lost", exitCode: LockExitCode.lost };
+
 /** Until stdin ends, somebody asks for the lock, or it is lost. A signal ends it too, by the context's own. */
 export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
   const { context, values, emit, tell, recipe } = task;
@@ -19,8 +21,9 @@ export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
     else if (state === "connected") tell({ event: "resumed", path });
   });
   const ends: Promise<Ending>[] = [
-    context.stdinEnd(stop.signal).then(() => ({ outcome: "held", exitCode: 0 })),
-    aborted(held.signal, stop.signal).then(() => ({ outcome: "lost", exitCode: LockExitCode.lost })),
+    // Looked at once more: a pause may have ended the session without anybody having had the time to say so.
+    context.stdinEnd(stop.signal).then(() => (held.heldForMs() > 0 ? { outcome: "held", exitCode: 0 } : LOST)),
+    aborted(held.signal, stop.signal).then(() => LOST),
     aborted(signal, stop.signal).then(() => Promise.reject(signal.reason)),
     new Promise<Ending>((resolve) => {
       const stopRevoke = held.onRevoke((request) => {

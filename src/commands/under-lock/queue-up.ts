@@ -37,7 +37,8 @@ export async function queueUp(task: Task): Promise<Acquired> {
 async function connect(session: Session, task: Task, isFirst: boolean): Promise<void> {
   const { context, values, begun, tell } = task;
   const { sessionTimeout, wait, grace } = values;
-  const leftMs = wait === undefined ? undefined : Math.max(1, wait - (performance.now() - begun));
+  // 0 is -n: not to wait for the lock, but for the server all the same.
+  const leftMs = wait ? Math.max(1, wait - (performance.now() - begun)) : undefined;
   await session.connected({ signal: context.signal, ...(leftMs !== undefined && { timeoutMs: leftMs }) });
   const { timeoutMs, isReadOnly } = session;
   if (isReadOnly) throw new ConnectionError("read-only", "the server is read-only: no lock can be had there");

@@ -1,5 +1,6 @@
-import type { ChildRequest } from "../../child.ts";
+import type { ChildRequest, GuardRequest } from "../../child.ts";
 import { LockError } from "../../errors.ts";
+import { lockLost } from "../../recipes/locks/held-lock.ts";
 import type { Session } from "../../session/session.ts";
 import { type Ending, endingOf } from "./ending.ts";
 import { lockEnvironment } from "./environment.ts";
@@ -16,9 +17,13 @@ export async function mustBeRunnable({ context }: Task, name: string): Promise<v
 }
 
 export async function runProgram(task: Task, argv: ChildRequest["argv"], { held, session }: Acquired): Promise<Ending> {
-  const { context, values, tell } = task;
+  const { context, tell } = task;
   const { signal } = context;
   const env = environment(task, { held, session });
+  // We may have been frozen since we got it.
+  const mayStart = () => {
+    if (held.heldForMs() <= 0) throw held.signal.reason ?? lockLost(pathOf(task), "session-lost");
+  };
   const guard = new Guard({
     session,
     holding: held,
@@ -26,7 +31,7 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], { held,
     start(onSignal) {
       // Whoever asked for an end before there was a program does not want one any more.
       signal.throwIfAborted();
-      return context.startGuarded({ argv, env, group: values.group ?? "auto", onSignal, signal });
+      return context.startGuarded({ argv, env, group: groupOf(task), onSignal, signal, mayStart });
     },
     tell,
   });
@@ -35,9 +40,10 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], { held,
 }
 
 /** The lock is held around us: nothing to take, and nothing to watch over that is not watched already. */
-export async function runStraight({ context, values }: Task, argv: ChildRequest["argv"]): Promise<Ending> {
-  const group = values.group ?? "auto";
+export async function runStraight(task: Task, argv: ChildRequest["argv"]): Promise<Ending> {
+  const { context } = task;
   const { signal } = context;
+  const group = groupOf(task);
   const child = await context.startGuarded({ argv, env: {}, group, onSignal: () => {}, signal });
   try {
     const end = await child.ended;
@@ -46,6 +52,11 @@ export async function runStraight({ context, values }: Task, argv: ChildRequest[
   } finally {
     await child.dispose();
   }
+}
+
+/** Inside another lock it stays within reach of whoever guards that: a group of its own would outlive the outer lock. */
+function groupOf({ context, values }: Task): GuardRequest["group"] {
+  return values.group ?? (context.env("ZK_LOCK_HELD") ? "share" : "auto");
 }
 
 export function environment({ context, recipe }: Task, { held, session }: Acquired): Record<string, string> {

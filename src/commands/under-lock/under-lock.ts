@@ -116,9 +116,12 @@ class UnderLock {
   /** With the code of -E, and a word on who has what we waited for. */
   #inFull(error: unknown): unknown {
     if (!(error instanceof LockError) || (error.reason !== "busy" && error.reason !== "lock-timeout")) return error;
-    const { conflictExitCode: exitCode } = this.#task.values;
-    const by = error.reason === "lock-timeout" && this.#lastHolder !== "" ? `, held by ${this.#lastHolder}` : "";
-    return new LockError(error.reason, `${error.message}${by}`, {
+    const { values, recipe } = this.#task;
+    const { conflictExitCode: exitCode, wait } = values;
+    const by = this.#lastHolder === "" ? "" : `, held by ${this.#lastHolder}`;
+    // What was asked for, less what it took to connect, is nothing to tell anybody.
+    const late = `waited ${wait} ms for ${recipe.paths.join(" and ")}${by}`;
+    return new LockError(error.reason, error.reason === "busy" ? error.message : late, {
       ...(error.path !== undefined && { path: error.path }),
       ...(exitCode !== undefined && { exitCode }),
     });

@@ -1,0 +1,261 @@
+/**
+ * The promise: whatever happens to the network, the server or zksh, a program under a lost lock is stopped before
+ * ZooKeeper can give the lock to anybody else. All clocks here are the machine's monotonic one.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { monotonicMs } from "../../src/io/monotonic-clock.ts";
+import { findProcess } from "../../src/io/process-table.ts";
+import { eventually, sleep } from "../support/eventually.ts";
+import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
+import { eventsOf, LOCK, Scene } from "./lock-scene.ts";
+
+const it = test.concurrent;
+const T = 2_000;
+const SHORT = ["--session-timeout", `${T}ms`];
+const GRACE = T / 4;
+/** A session is provably alive for 0.54 of its timeout after a cut, or for longer while it is young. */
+const PROVABLE = { least: 0.45 * T, most: 0.95 * T };
+
+let server: ZooKeeperServer;
+
+beforeAll(async () => {
+  server = await startServer({ tickTime: 200 });
+});
+
+afterAll(() => server.stop());
+
+function sceneAt(context: Parameters<typeof Scene.at>[0]): Promise<Scene> {
+  return Scene.at(context, server.address);
+}
+
+it("cut off: TERM while there is time, KILL before it is over, then somebody else", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const { zksh, beat } = await scene.holding(SHORT, { server: through, words: ["stubborn"] });
+  const rival = await scene.rival();
+  await beat.goesOn();
+  const cutAt = monotonicMs();
+  proxy.blackhole();
+  const { code, stderr } = await zksh.result;
+  expect(code).toBe(120);
+  expect(stderr).toMatch(/sent TERM to process \d+ .*cannot be proved.*\n(.*\n)*sent KILL to process/);
+  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+  const [termAfter, killAfter] = [beat.at("SIGTERM") - cutAt, beat.lastAt - cutAt];
+  expect(killAfter).toBeGreaterThan(PROVABLE.least);
+  expect(killAfter).toBeLessThan(PROVABLE.most);
+  expect(killAfter - termAfter).toBeGreaterThan(GRACE - 150);
+  expect(killAfter - termAfter).toBeLessThan(GRACE + 150);
+});
+
+it("cut off: one that ends on TERM ends long before; 120 though it ended with 0", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const { zksh, beat } = await scene.holding(SHORT, { server: through });
+  const rival = await scene.rival();
+  proxy.blackhole();
+  expect(await zksh.result).toMatchObject({ code: 120 });
+  expect(beat.signals).toEqual(["SIGTERM"]);
+  expect(beat.lastAt).toBeLessThan((await rival.gotAt) - GRACE);
+});
+
+it("--on-lost kill: no TERM", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const { zksh, beat } = await scene.holding([...SHORT, "--on-lost", "kill"], { server: through });
+  const rival = await scene.rival();
+  proxy.blackhole();
+  expect(await zksh.result).toMatchObject({ code: 120 });
+  expect(beat.signals).toEqual([]);
+  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+});
+
+it("--on-lost kill: no TERM either when the ticket was deleted", async (context) => {
+  const scene = await sceneAt(context);
+  const { zksh, beat } = await scene.holding(["--on-lost", "kill"]);
+  await scene.session.delete(await scene.queue(1));
+  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining("sent KILL") });
+  expect(beat.signals).toEqual([]);
+});
+
+it("--on-lost warn: says so and lets it run; 120 in the end", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const { zksh, beat } = await scene.holding([...SHORT, "--on-lost", "warn"], { server: through });
+  const rival = await scene.rival();
+  proxy.blackhole();
+  await rival.gotAt;
+  await eventually(() => expect(zksh.stderr).toContain(`lost ${LOCK}: the session ended`));
+  await beat.goesOn();
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 120 });
+  expect(beat.signals).toEqual([]);
+});
+
+it.for([
+  { how: "killed -9: the program and its children are gone before anybody else", signal: "SIGKILL" },
+  { how: "frozen for longer than its session: so are they", signal: "SIGSTOP" },
+] as const)("zksh is $how", async ({ signal }, context) => {
+  const scene = await sceneAt(context);
+  const [child, grandchild] = [scene.beat(), scene.beat()];
+  const quoted = grandchild.command("stubborn").map((word) => `'${word}'`);
+  const script = ["sh", "-c", `${quoted.join(" ")} & "$@"; :`, "sh", ...child.command()];
+  const zksh = scene.start(["lock", ...SHORT, LOCK, "--", ...script]);
+  await Promise.all([child.started(zksh), grandchild.started(zksh)]);
+  const rival = await scene.rival();
+  zksh.kill(signal);
+  const gotAt = await rival.gotAt;
+  await eventually(() => expect(scene.processes().filter((pid) => pid !== zksh.pid)).toEqual([]));
+  expect(child.lastAt).toBeLessThan(gotAt);
+  expect(grandchild.lastAt).toBeLessThan(gotAt);
+  expect(child.signals).toEqual(["SIGTERM"]);
+  zksh.kill("SIGCONT");
+  expect(await zksh.result).toMatchObject(signal === "SIGSTOP" ? { code: 120 } : { signal });
+});
+
+it("zksh is frozen between the lock and the program's start: there is no start", async (context) => {
+  const scene = await sceneAt(context);
+  const beat = scene.beat();
+  const slow = scene.slowStart();
+  const zksh = scene.start(["lock", ...SHORT, LOCK, "--", ...beat.command()], { env: slow.env });
+  await slow.reached();
+  const rival = await scene.rival();
+  zksh.kill("SIGSTOP");
+  await rival.gotAt;
+  slow.goOn();
+  zksh.kill("SIGCONT");
+  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining(`lost ${LOCK}`) });
+  expect(beat.hasRun).toBe(false);
+});
+
+it.for([
+  { what: "another lock", inner: ["lock", "/inner"] },
+  { what: "the same lock, --reentrant", inner: ["lock", "--reentrant", LOCK] },
+])("what runs under $what inside the lock goes with the outer one", async ({ inner }, context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const beat = scene.beat();
+  const zksh = ["node", `${import.meta.dirname}/../../bin/zksh.js`, "-s", scene.server, ...inner, "--"];
+  const words = ["lock", ...SHORT, LOCK, "--", ...zksh, ...beat.command("stubborn")];
+  const outer = scene.start(words, { server: through });
+  await beat.started(outer);
+  const rival = await scene.rival();
+  proxy.blackhole();
+  expect(await outer.result).toMatchObject({ code: 120 });
+  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+});
+
+it.for([
+  { how: "nobody listens", cut: "refuse" },
+  { how: "nothing comes through", cut: "blackhole" },
+] as const)("2 s in which $how: the program hears nothing of it", async ({ cut }, context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const { zksh, beat } = await scene.holding(["--session-timeout", "12s"], { server: through });
+  const rival = await scene.rival();
+  await proxy[cut]();
+  await sleep(2_000);
+  await proxy.listen();
+  proxy.heal();
+  const { accepted } = proxy;
+  await eventually(() => expect(proxy.accepted).toBeGreaterThanOrEqual(accepted));
+  await beat.goesOn();
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 7 });
+  expect(beat.signals).toEqual([]);
+  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+});
+
+it("--on-suspend stop: frozen while nobody answers, and goes on", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const options = ["--session-timeout", "12s", "--on-suspend", "stop"];
+  const { zksh, beat, pid } = await scene.holding(options, { server: through });
+  await proxy.refuse();
+  await eventually(() => expect(findProcess(pid)?.state).toBe("stopped"));
+  const { lastAt } = beat;
+  await eventually(() => expect(zksh.stderr).toContain(`no server answers; ${LOCK} is ours for`));
+  await proxy.listen();
+  await beat.goesOn();
+  const beats = beat.lines.map(({ at }) => at);
+  expect(beats.indexOf(lastAt)).toBeGreaterThan(0);
+  await eventually(() => expect(zksh.stderr).toContain(`connected again; ${LOCK} is still ours`));
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 7 });
+  expect(beat.signals).toEqual([]);
+});
+
+it("--on-suspend stop: what is frozen is ended too when nobody ever answers", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const { zksh, beat } = await scene.holding([...SHORT, "--on-suspend", "stop"], { server: through });
+  const rival = await scene.rival();
+  await proxy.refuse();
+  expect(await zksh.result).toMatchObject({ code: 120 });
+  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+});
+
+it("--on-suspend term: the doubt is enough", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const options = ["--session-timeout", "12s", "--on-suspend", "term"];
+  const { zksh, beat } = await scene.holding(options, { server: through });
+  const refusedAt = monotonicMs();
+  await proxy.refuse();
+  await eventually(() => expect(beat.signals).toEqual(["SIGTERM"]));
+  expect(beat.at("SIGTERM") - refusedAt).toBeLessThan(2_000);
+  // It ends when it can say goodbye, or when there is nobody left to say it to.
+  await proxy.listen();
+  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining("no server answers") });
+});
+
+it("without a program: 120 when cut off", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const zksh = scene.start(["lock", ...SHORT, LOCK], { server: through });
+  await eventually(() => expect(zksh.stdout).toContain("ZK_LOCK_HELD"));
+  const rival = await scene.rival();
+  proxy.blackhole();
+  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining(`lost ${LOCK}`) });
+  await rival.gotAt;
+});
+
+it("a release that cannot be told: the program's code, a warning, and the session's end does it", async (context) => {
+  const scene = await sceneAt(context);
+  const { proxy, server: through } = await scene.network();
+  const beat = scene.beat();
+  const zksh = scene.start(["--json", "lock", ...SHORT, LOCK, "--", ...beat.command()], { server: through });
+  await beat.started(zksh);
+  const rival = await scene.rival();
+  proxy.blackhole();
+  beat.end();
+  const ran = await zksh.result;
+  expect(ran.code).toBe(7);
+  expect(eventsOf(ran).at(-1)).toMatchObject({ event: "released", how: "expiry" });
+  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+});
+
+it("nobody reads our stderr any more: the program goes on", async (context) => {
+  const scene = await sceneAt(context);
+  const [beat, codeFile] = [scene.beat(), scene.file()];
+  const program = ["node", `${import.meta.dirname}/../../bin/zksh.js`, "-v", "-s", scene.server, "lock", LOCK, "--"];
+  const script = `{ "$@" 2>&1 >/dev/null; echo $? > ${codeFile}; } | true`;
+  // Under another lock, for the sake of somebody who cleans up.
+  const zksh = scene.start(["lock", "/outer", "--", "sh", "-c", script, "sh", ...program, ...beat.command()]);
+  await beat.started(zksh);
+  await scene.session.setData(await scene.queue(1), Buffer.from("unlock"));
+  await zksh.result;
+  await eventually(() => expect(readFileSync(codeFile, "utf8")).toBe("121\n"));
+});
+
+test("the server stands still: TERM, KILL, 120, and somebody else when it goes on", async (context) => {
+  const scene = await sceneAt(context);
+  const { zksh, beat } = await scene.holding(SHORT, { words: ["stubborn"] });
+  const rival = await scene.rival();
+  server.pause();
+  context.onTestFinished(() => server.resume());
+  expect(await zksh.result).toMatchObject({ code: 120 });
+  expect(beat.signals).toEqual(["SIGTERM"]);
+  server.resume();
+  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+});
