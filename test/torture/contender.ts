@@ -24,12 +24,23 @@ export interface ContenderOptions {
   readonly program?: string;
 }
 
+/** How one of its processes ended. */
+export interface End {
+  readonly contender: string;
+  readonly pid: number;
+  /** An exit code, or the name of a signal. */
+  readonly outcome: string;
+  readonly stderr: string;
+  /** On the log's clock. */
+  readonly atNs: bigint;
+}
+
 /** Loops `zksh lock PATH -- work`, whatever becomes of each. */
 export class Contender {
   readonly name: string;
   readonly network: Network;
-  /** How its processes ended, with what they wrote last. */
-  readonly exits = new Map<string, { count: number; stderr: string }>();
+  /** How its processes ended. */
+  readonly ends: End[] = [];
   /** How often its work was done to the end. */
   completed = 0;
   /** Nothing fails any more: only short work from now on. */
@@ -54,11 +65,12 @@ export class Contender {
       const { words, kind } = this.#turn();
       const args = ["-s", network.connectString, ...words, path, "--", ...this.#work(kind)];
       this.#process = startZksh(args, { input: "", env, timeoutMs, ...(program && { program }) });
-      const { code, signal, stderr } = await this.#process.result;
+      const { pid, result } = this.#process;
+      const { code, signal, stderr } = await result;
       this.#process = undefined;
       if (code === 0) this.completed++;
-      const outcome = String(code ?? signal);
-      this.exits.set(outcome, { count: (this.exits.get(outcome)?.count ?? 0) + 1, stderr });
+      const [outcome, atNs] = [String(code ?? signal), process.hrtime.bigint()];
+      this.ends.push({ contender: this.name, pid, outcome, stderr, atNs });
     }
   }
 

@@ -5,7 +5,7 @@ import { startEnsemble } from "../support/ensemble.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Interval, parseExclusionLog, served, type Violation, violations } from "../support/exclusion-log.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
-import { Contender, LIMIT, type RecipeName } from "./contender.ts";
+import { Contender, type End, LIMIT, type RecipeName } from "./contender.ts";
 import { leftovers } from "./leftovers.ts";
 import { Network } from "./network.ts";
 import { Random } from "./random.ts";
@@ -104,11 +104,17 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       contenders.map(({ name }) => name),
     );
     const found = [
-      ...broken.map((violation) => withSurroundings(violation, tormentor.happenings)),
+      ...broken.map(({ rule, text, between }) => {
+        const [from, to] = [between[0]?.beginNs ?? 0n, between.at(-1)?.lastNs ?? 0n];
+        return `${rule}: ${text}${around(from, to, tormentor.happenings)}`;
+      }),
       ...hungry,
       ...stuck,
       ...[...counts].filter(([, count]) => count === 0).map(([name]) => `${name} was never served`),
-      ...unexpectedExits(contenders),
+      ...unexpectedEnds(contenders).map(({ contender, pid, outcome, stderr, atNs }) => {
+        const end = `${milliseconds(atNs)} ${contender} pid ${pid} ended with ${outcome}: ${stderr.trim()}`;
+        return `${end}${around(atNs, atNs, tormentor.happenings)}`;
+      }),
       ...tormentor.happenings.filter(({ text }) => text.includes(" failed: ")).map(({ text }) => `the rig: ${text}`),
       ...(await leftovers(ensemble, PATH, mark)),
     ];
@@ -159,19 +165,16 @@ function tail(path: string, length: number): string {
   }
 }
 
-function withSurroundings({ rule, text, between }: Violation, happenings: readonly Happening[]): string {
-  const from = (between[0]?.beginNs ?? 0n) - AROUND_NS;
-  const to = (between.at(-1)?.lastNs ?? 0n) + AROUND_NS / 4n;
-  const around = happenings.filter(({ atNs }) => atNs > from && atNs < to);
-  return [`${rule}: ${text}`, ...around.map(({ atNs, text }) => `  ${milliseconds(atNs)} ${text}`)].join("\n");
+/** What was done shortly before and after. */
+function around(fromNs: bigint, toNs: bigint, happenings: readonly Happening[]): string {
+  return happenings
+    .filter(({ atNs }) => atNs > fromNs - AROUND_NS && atNs < toNs + AROUND_NS / 4n)
+    .map(({ atNs, text }) => `\n  ${milliseconds(atNs)} ${text}`)
+    .join("");
 }
 
-function unexpectedExits(contenders: readonly Contender[]): string[] {
-  return contenders.flatMap(({ name, exits }) =>
-    [...exits]
-      .filter(([outcome]) => !EXPECTED_EXITS.includes(outcome))
-      .map(([outcome, { count, stderr }]) => `${name} ended ${count} times with ${outcome}: ${stderr}`),
-  );
+function unexpectedEnds(contenders: readonly Contender[]): End[] {
+  return contenders.flatMap(({ ends }) => ends.filter(({ outcome }) => !EXPECTED_EXITS.includes(outcome)));
 }
 
 function summarize(
@@ -187,8 +190,8 @@ function summarize(
   const each = [...counts.values()];
   const faults = [...tormentor.counts].map(([fault, count]) => `${fault} ${count}`).join(", ");
   const exits = new Map<string, number>();
-  for (const contender of contenders) {
-    for (const [outcome, { count }] of contender.exits) exits.set(outcome, (exits.get(outcome) ?? 0) + count);
+  for (const { outcome } of contenders.flatMap((contender) => contender.ends)) {
+    exits.set(outcome, (exits.get(outcome) ?? 0) + 1);
   }
   const ends = [...exits].map(([outcome, count]) => `${outcome} ${count}`).join(", ");
   return (
