@@ -1,10 +1,25 @@
 import { describe, expect, test } from "vitest";
 import type { LockError } from "../../../src/errors.ts";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
+import type { RevokeRequest } from "../../../src/recipes/locks/holder-record.ts";
 import { Mutex } from "../../../src/recipes/locks/mutex.ts";
-import { eventually } from "../../support/eventually.ts";
-import { openFor } from "../../support/open-session.ts";
+import type { Session } from "../../../src/session/session.ts";
+import { deferred, eventually } from "../../support/eventually.ts";
+import { openFor, rejection } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
+
+/** Queues, and resolves when it waits. */
+async function queueUp(session: Session, path = "/l") {
+  const events: LockEvent[] = [];
+  const leave = new AbortController();
+  const mutex = new Mutex(session, path, { onEvent: (event) => events.push(event) });
+  const acquiring = mutex.acquire({ signal: leave.signal });
+  acquiring.catch(() => {});
+  await eventually(() => expect(events.at(-1)?.event).toBe("waiting"));
+  const [queued] = events;
+  const node = queued?.event === "queued" ? queued.node : "";
+  return { mutex, events, acquiring, leave, node };
+}
 
 describe("Mutex", () => {
   test("makes the path, holds, and leaves nothing", async () => {
@@ -17,33 +32,101 @@ describe("Mutex", () => {
     expect(lock.fencingToken).toBe(stat.czxid);
     expect(await lock.release()).toBe("delete");
     expect(lock.isHeld()).toBe(false);
+    expect(lock.heldForMs()).toBe(0);
     expect(await session.getChildren("/a/b")).toEqual([]);
+  });
+
+  test("is a ticket and a listing in one flight; the path is made when it is missing, and not asked for otherwise", async () => {
+    const trace: string[] = [];
+    const session = openFor(await freshChroot(), { trace: (line) => trace.push(line) });
+    const mutex = new Mutex(session, "/l");
+    await (await mutex.acquire()).release();
+    trace.length = 0;
+    const lock = await mutex.acquire();
+    await lock.release();
+    const requests = trace.filter((line) => !line.startsWith("sync /")).map((line) => line.split(" ")[0]);
+    expect(requests).toEqual(["multi", "getChildren2", "getData", "delete"]);
+  });
+
+  test("does not make a path that must exist, and no lock on /", async () => {
+    const session = openFor(await freshChroot());
+    const missing = new Mutex(session, "/a/b", { mustExist: true });
+    expect(await rejection(missing.acquire())).toMatchObject({ reason: "no-node" });
+    expect(await session.exists("/a")).toBeUndefined();
+    expect(() => new Mutex(session, "/")).toThrow("/ cannot be locked");
   });
 
   test("first come first served, each token higher than the last", async () => {
     const chroot = await freshChroot();
-    const sessions = [1, 2, 3].map(() => openFor(chroot));
     const order: number[] = [];
     const first = openFor(chroot);
     const held = await new Mutex(first, "/l").acquire();
     const tokens = [held.fencingToken];
     const waiting: Promise<void>[] = [];
-    for (const [i, session] of sessions.entries()) {
+    for (const turn of [1, 2, 3]) {
       const events: LockEvent[] = [];
-      const mutex = new Mutex(session, "/l", { onEvent: (event) => void events.push(event) });
-      waiting.push(
-        mutex.use(async (lock) => {
-          order.push(i + 1);
-          tokens.push(lock.fencingToken);
-        }),
-      );
-      await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: i + 1, of: i + 1 }));
+      const mutex = new Mutex(openFor(chroot), "/l", { onEvent: (event) => events.push(event) });
+      const work = mutex.use(async (lock) => {
+        order.push(turn);
+        tokens.push(lock.fencingToken);
+      });
+      waiting.push(work);
+      await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: turn, of: turn }));
     }
     await held.release();
     await Promise.all(waiting);
     expect(order).toEqual([1, 2, 3]);
     expect(tokens).toEqual([...tokens].sort((a, b) => Number(a - b)));
+    expect(new Set(tokens).size).toBe(4);
     expect(await first.getChildren("/l")).toEqual([]);
+  });
+
+  test("one release wakes one waiter", async () => {
+    const chroot = await freshChroot();
+    const held = await new Mutex(openFor(chroot), "/l").acquire();
+    const waiters = [];
+    for (let i = 0; i < 5; i++) waiters.push(await queueUp(openFor(chroot)));
+    await held.release();
+    const first = await waiters[0]?.acquiring;
+    // Whatever the release has set off has reached everybody after this.
+    const marker = openFor(chroot);
+    await marker.create("/done", null);
+    const woken = waiters.map(({ events }) => events.filter(({ event }) => event === "predecessor-gone").length);
+    expect(woken).toEqual([1, 0, 0, 0, 0]);
+    for (const { leave } of waiters.slice(1)) leave.abort(new Error("enough"));
+    await first?.release();
+  });
+
+  test("the next in line needs no question to know that it is its turn", async () => {
+    const chroot = await freshChroot();
+    const trace: string[] = [];
+    const held = await new Mutex(openFor(chroot), "/l").acquire();
+    const session = openFor(chroot, { trace: (line) => trace.push(line) });
+    const { acquiring } = await queueUp(session);
+    await session.sync("/l");
+    trace.length = 0;
+    await held.release();
+    const lock = await acquiring;
+    expect(trace.filter((line) => !line.startsWith("sync "))).toEqual([]);
+    await lock.release();
+  });
+
+  test("200 waiters on one object are served in order", async () => {
+    const session = openFor(await freshChroot());
+    const mutex = new Mutex(session, "/l");
+    const order: number[] = [];
+    let inside = 0;
+    const all = Array.from({ length: 200 }, (_, turn) =>
+      mutex.use(async () => {
+        expect(++inside).toBe(1);
+        order.push(turn);
+        await session.exists("/l");
+        inside--;
+      }),
+    );
+    await Promise.all(all);
+    expect(order).toEqual(Array.from({ length: 200 }, (_, turn) => turn));
+    expect(await session.getChildren("/l")).toEqual([]);
   });
 
   test("does not wait, or not longer than told, and leaves no ticket", async () => {
@@ -57,5 +140,311 @@ describe("Mutex", () => {
     expect(late).toMatchObject({ reason: "lock-timeout" });
     await mutex.settled();
     expect(await holder.getChildren("/l")).toEqual([held.nodePath.slice(3)]);
+  });
+
+  test("a signal that has been aborted makes no ticket", async () => {
+    const session = openFor(await freshChroot());
+    const mutex = new Mutex(session, "/l");
+    const reason = new Error("enough");
+    expect(await rejection(mutex.acquire({ signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(await session.exists("/l")).toBeUndefined();
+  });
+
+  test.each(["queued", "waiting", "predecessor-gone", "acquired"] as const)(
+    "either held or removed, never both, when it is cancelled at the moment of %s",
+    async (moment) => {
+      const chroot = await freshChroot();
+      const [holder, other] = [openFor(chroot), openFor(chroot)];
+      const held = await new Mutex(holder, "/l").acquire();
+      const cancel = new AbortController();
+      const onEvent = ({ event }: LockEvent) => {
+        if (event === moment) cancel.abort(new Error("enough"));
+        else if (event === "waiting") void held.release();
+      };
+      const mutex = new Mutex(other, "/l", { onEvent });
+      const lock = await mutex.acquire({ signal: cancel.signal }).catch(() => undefined);
+      await held.release();
+      await mutex.settled();
+      expect(cancel.signal.aborted).toBe(true);
+      expect(await holder.getChildren("/l")).toEqual(lock ? [lock.nodePath.slice(3)] : []);
+      expect(lock?.isHeld() ?? false).toBe(lock !== undefined);
+    },
+  );
+
+  test("either held or removed, never both, when the release and the cancel meet", async () => {
+    const chroot = await freshChroot();
+    const [holder, other] = [openFor(chroot), openFor(chroot)];
+    for (let round = 0; round < 40; round++) {
+      const held = await new Mutex(holder, "/l").acquire();
+      const { mutex, acquiring, leave } = await queueUp(other);
+      const releasing = held.release();
+      // Around the time that the event needs.
+      for (let turns = round; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+      leave.abort(new Error("enough"));
+      const lock = await acquiring.catch(() => undefined);
+      await releasing;
+      await mutex.settled();
+      expect(await holder.getChildren("/l")).toHaveLength(lock ? 1 : 0);
+      await lock?.release();
+    }
+  });
+
+  test("says who it is, from when it queues, and after a while that it holds", async () => {
+    const session = openFor(await freshChroot());
+    const mutex = new Mutex(session, "/l", { holder: { who: "ann", why: "release 42" } });
+    await (await mutex.acquire()).release();
+    const before = Date.now();
+    const lock = await mutex.acquire();
+    const read = async () => JSON.parse(String((await session.getData(lock.nodePath)).data));
+    const record = await read();
+    const id = `0x${BigInt.asUintN(64, session.id).toString(16)}`;
+    expect(record).toMatchObject({ v: 1, tool: "zksh", who: "ann", why: "release 42", mode: "exclusive", session: id });
+    expect(Date.parse(record.queued)).toBeGreaterThanOrEqual(before);
+    expect(record.acquired).toBeUndefined();
+    await eventually(async () => expect((await read()).acquired).toBeDefined());
+    expect(lock.isHeld()).toBe(true);
+    await lock.release();
+  });
+
+  test("its own data stays as it is", async () => {
+    const session = openFor(await freshChroot());
+    const lock = await new Mutex(session, "/l", { data: Buffer.from("127.0.0.1") }).acquire();
+    expect(String((await session.getData(lock.nodePath)).data)).toBe("127.0.0.1");
+  });
+
+  test("re-entrant by its handle, not by its path", async () => {
+    const session = openFor(await freshChroot());
+    const mutex = new Mutex(session, "/l");
+    const lock = await mutex.acquire();
+    expect(lock.again()).toBe(lock);
+    expect(lock.count).toBe(2);
+    await lock.release();
+    expect(lock.isHeld()).toBe(true);
+    expect(await rejection(mutex.acquire({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
+    await lock.release();
+    expect(lock.isHeld()).toBe(false);
+    expect(lock.count).toBe(0);
+    expect(() => lock.again()).toThrow("no longer held");
+    expect(await lock.release()).toBe("delete");
+    await mutex.settled();
+    expect(await session.getChildren("/l")).toEqual([]);
+  });
+
+  test("fenced: happens with the lock, and not without it", async () => {
+    const chroot = await freshChroot();
+    const [session, admin] = [openFor(chroot), openFor(chroot)];
+    const lock = await new Mutex(session, "/l", { compat: "all" }).acquire();
+    const made = await lock.fenced([{ op: "create", path: "/one", data: null }]);
+    expect(made.results).toMatchObject([{ op: "create", path: "/one" }]);
+    expect(await rejection(lock.fenced([{ op: "delete", path: "/none" }]))).toMatchObject({ reason: "no-node" });
+    await admin.delete(lock.nodePaths[1] ?? "");
+    const refused = lock.fenced([{ op: "create", path: "/two", data: null }]);
+    expect(await rejection(refused)).toMatchObject({ name: "LockError", reason: "lock-lost" });
+    expect(await admin.exists("/two")).toBeUndefined();
+    await lock.release();
+    expect(await rejection(lock.fenced([{ op: "create", path: "/three", data: null }]))).toMatchObject({
+      reason: "lock-lost",
+    });
+  });
+
+  test("with kazoo's ticket: both in one transaction, both given back, both watched", async () => {
+    const chroot = await freshChroot();
+    const [session, admin] = [openFor(chroot), openFor(chroot)];
+    const events: LockEvent[] = [];
+    const lock = await new Mutex(session, "/l", { compat: "all", onEvent: (event) => events.push(event) }).acquire();
+    const uuid = lock.nodePath.slice(6, 42);
+    expect((await admin.getChildren("/l")).sort()).toEqual([
+      `_c_${uuid}-__lock__0000000001`,
+      `_c_${uuid}-lock-0000000000`,
+    ]);
+    expect(events.filter(({ event }) => event === "strangers")).toEqual([]);
+    await admin.delete(`/l/_c_${uuid}-__lock__0000000001`);
+    await eventually(() => expect(lock.signal.reason).toMatchObject({ reason: "lock-lost" }));
+    await lock.release();
+    expect(await admin.getChildren("/l")).toEqual([]);
+  });
+
+  test("waits for the tickets of every family, and says when two of them overlook each other", async () => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    await other.create("/l", null);
+    const make = (name: string) => other.create(`/l/${name}`, null, { mode: "ephemeralSequential" });
+    const foreign = [
+      await make(`${"0".repeat(32)}__lock__`),
+      await make("x-72057594037927936-"),
+      await make("lock-72057594037927936-"),
+    ];
+    await make("config-");
+    const { acquiring, events } = await queueUp(session);
+    expect(events).toContainEqual({
+      event: "strangers",
+      path: "/l",
+      sorts: ["Curator locks", "WriteLock locks", "kazoo locks", "textbook locks"],
+    });
+    expect(events.at(-1)).toMatchObject({ event: "waiting", position: 3 });
+    for (const node of foreign.reverse()) await other.delete(node);
+    expect((await acquiring).isHeld()).toBe(true);
+  });
+
+  test.each<[string, Buffer, RevokeRequest]>([
+    [
+      "our own record",
+      Buffer.from('{"v":1,"tool":"zksh","revoke":{"by":"bob","reason":"urgent"}}'),
+      { by: "bob", reason: "urgent" },
+    ],
+    ["Curator's word", Buffer.from("__REVOKE__"), {}],
+    ["the textbook's word", Buffer.from("unlock"), {}],
+  ])("a holder that is asked to give way by %s hears of it, and goes on holding", async (_, data, request) => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    const events: LockEvent[] = [];
+    const lock = await new Mutex(session, "/l", { onEvent: (event) => events.push(event) }).acquire();
+    const heard: RevokeRequest[] = [];
+    lock.onRevoke((asked) => heard.push(asked));
+    await other.setData(lock.nodePath, data);
+    await eventually(() => expect(heard).toEqual([request]));
+    expect(events.at(-1)).toEqual({ event: "revoke-asked", path: "/l", request });
+    // Whoever asks late hears of it too; whoever has left does not.
+    const late = deferred<RevokeRequest>();
+    lock.onRevoke(late.resolve)();
+    expect(await late.promise).toEqual(request);
+    expect(lock.isHeld()).toBe(true);
+    await lock.release();
+  });
+
+  test("a waiter that is asked to give way leaves the queue", async () => {
+    const chroot = await freshChroot();
+    const [holder, other] = [openFor(chroot), openFor(chroot)];
+    const held = await new Mutex(holder, "/l").acquire();
+    const { mutex, acquiring, node } = await queueUp(other);
+    await holder.setData(node, Buffer.from('{"v":1,"tool":"zksh","revoke":{"by":"bob","reason":"urgent"}}'));
+    expect(await rejection(acquiring)).toMatchObject({
+      reason: "revoked",
+      message: "asked to give up /l by bob: urgent",
+    });
+    await mutex.settled();
+    expect(await holder.getChildren("/l")).toEqual([held.nodePath.slice(3)]);
+  });
+
+  test("a predecessor that gives up is not mistaken for a release", async () => {
+    const chroot = await freshChroot();
+    const held = await new Mutex(openFor(chroot), "/l").acquire();
+    const [one, two, three] = [
+      await queueUp(openFor(chroot)),
+      await queueUp(openFor(chroot)),
+      await queueUp(openFor(chroot)),
+    ];
+    two.leave.abort(new Error("enough"));
+    await eventually(() => expect(three.events.at(-1)).toMatchObject({ event: "waiting", position: 2 }));
+    one.leave.abort(new Error("enough"));
+    await eventually(() => expect(three.events.at(-1)).toMatchObject({ event: "waiting", position: 1 }));
+    await held.release();
+    await (await three.acquiring).release();
+  });
+
+  test("a predecessor that is gone before it can be watched keeps nobody waiting", async () => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    const held = await new Mutex(other, "/l").acquire();
+    // The listing has been seen, the watch has not been set.
+    const released = deferred<unknown>();
+    const onEvent = ({ event }: LockEvent) => event === "queued" && released.resolve(held.release());
+    const getData = session.getData.bind(session);
+    session.getData = async (path, options) => {
+      await released.promise;
+      return getData(path, options);
+    };
+    const lock = await new Mutex(session, "/l", { onEvent }).acquire();
+    expect(lock.isHeld()).toBe(true);
+  });
+
+  test("a predecessor that may not be read is waited for all the same", async () => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    await other.addAuth("digest", Buffer.from("ann:secret"));
+    const acl = [{ perms: 31, scheme: "auth", id: "" }];
+    const held = await new Mutex(other, "/l", { acl }).acquire();
+    const { acquiring, events } = await queueUp(session);
+    expect(events.at(-1)).not.toHaveProperty("holder");
+    // Others come and go meanwhile.
+    const third = await queueUp(openFor(chroot));
+    third.leave.abort(new Error("enough"));
+    await third.mutex.settled();
+    await held.release();
+    expect((await acquiring).isHeld()).toBe(true);
+  });
+
+  test("a path that may not be read, or written to, is an error and leaves no ticket", async () => {
+    const chroot = await freshChroot();
+    const [session, admin] = [openFor(chroot), openFor(chroot)];
+    await admin.addAuth("digest", Buffer.from("ann:secret"));
+    const [all, some] = [
+      { perms: 31, scheme: "auth", id: "" },
+      { scheme: "world", id: "anyone" },
+    ];
+    await admin.create("/closed", null, { acl: [all] });
+    await admin.create("/blind", null, { acl: [all, { perms: 2 | 4 | 8, ...some }] });
+    for (const path of ["/closed", "/blind"]) {
+      const mutex = new Mutex(session, path);
+      expect(await rejection(mutex.acquire())).toMatchObject({ name: "PermissionError" });
+      await mutex.settled();
+      expect(await admin.getChildren(path)).toEqual([]);
+    }
+  });
+
+  test("a holder whose znode is deleted has lost the lock; a waiter leaves", async () => {
+    const chroot = await freshChroot();
+    const [holder, other, admin] = [openFor(chroot), openFor(chroot), openFor(chroot)];
+    const events: LockEvent[] = [];
+    const lock = await new Mutex(holder, "/l", { onEvent: (event) => events.push(event) }).acquire();
+    const waiter = await queueUp(other);
+    await admin.delete(waiter.node);
+    expect(await rejection(waiter.acquiring)).toMatchObject({ reason: "revoked" });
+    await admin.delete(lock.nodePath);
+    await eventually(() => expect(lock.signal.aborted).toBe(true));
+    expect(lock.signal.reason).toMatchObject({ name: "LockError", reason: "lock-lost", path: "/l" });
+    expect(lock.isHeld()).toBe(false);
+    expect(lock.heldForMs()).toBe(0);
+    expect(events.at(-1)).toEqual({ event: "lost", path: "/l", reason: "node-deleted" });
+    expect(await lock.release()).toBe("delete");
+  });
+
+  test("the path deleted with all that is below: lost, and made again by the next", async () => {
+    const chroot = await freshChroot();
+    const [holder, admin] = [openFor(chroot), openFor(chroot)];
+    const mutex = new Mutex(holder, "/a/l");
+    const lock = await mutex.acquire();
+    const waiter = await queueUp(openFor(chroot), "/a/l");
+    const nodes = (await admin.getChildren("/a/l")).map((name) => `/a/l/${name}`);
+    await admin.multi([...nodes, "/a/l", "/a"].map((path) => ({ op: "delete", path })));
+    await eventually(() => expect(lock.signal.aborted).toBe(true));
+    expect(await rejection(waiter.acquiring)).toMatchObject({ reason: "revoked" });
+    const next = await mutex.acquire();
+    expect(next.fencingToken).toBeGreaterThan(lock.fencingToken);
+    expect(next.nodePath).toMatch(/0000000000$/);
+    await next.release();
+  });
+
+  test("beside a ticket with its own number it does not hold", async () => {
+    const chroot = await freshChroot();
+    const [session, other] = [openFor(chroot), openFor(chroot)];
+    await other.create("/l", null);
+    // The counter counts children made, so that the next one is number 1 too.
+    await other.create("/l/_c_00000000-0000-0000-0000-000000000000-lock-0000000001", null);
+    const mutex = new Mutex(session, "/l");
+    expect(await rejection(mutex.acquire())).toMatchObject({ name: "LockError", reason: "sequence-exhausted" });
+    await mutex.settled();
+    expect(await other.getChildren("/l")).toHaveLength(1);
+  });
+
+  test("a listener that throws takes the ticket with it", async () => {
+    const session = openFor(await freshChroot());
+    const onEvent = () => {
+      throw new Error("mine");
+    };
+    const mutex = new Mutex(session, "/l", { onEvent });
+    expect(await rejection(mutex.acquire())).toMatchObject({ message: "mine" });
+    await mutex.settled();
+    expect(await session.getChildren("/l")).toEqual([]);
   });
 });
