@@ -32,10 +32,11 @@ export class UniqueLock extends LockRecipe<HeldLock> {
 
   protected async take(attempt: Attempt): Promise<HeldLock> {
     const id = randomUUID();
-    const mine = attempt.data({ id });
     for (let hasWaited = false; ; hasWaited = true) {
+      // Whoever makes the znode has the lock: nothing need be written into it later, when it may be another's.
+      const mine = attempt.data({ id, acquired: new Date().toISOString() });
       const stake = await this.#create(mine, attempt.signal);
-      if (stake) return this.#hold(stake, id, attempt);
+      if (stake) return this.#hold(stake, attempt);
       if (hasWaited) this.tell({ event: "outrun", path: this.path });
       await this.#untilFree(attempt);
     }
@@ -99,16 +100,15 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     if (stake) await this.#remove(stake);
   }
 
-  #hold(stake: Stake, id: string, { begun, data }: Attempt): HeldLock {
+  #hold(stake: Stake, { begun }: Attempt): HeldLock {
     const { session, path, mode, tell: onEvent } = this;
     if (!session.isAlive()) throw sessionLost();
     const own = new OwnTicket(session, path, stake);
     own.watch();
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs });
-    const stamp = this.options.data ? undefined : () => data({ id, acquired: new Date().toISOString() });
     const giveBack = async () => (own.isGone ? "delete" : this.#remove(stake));
-    return new HeldLock({ session, path, mode, stake, own, waitedMs, onEvent, giveBack, ...(stamp && { stamp }) });
+    return new HeldLock({ session, path, mode, stake, own, waitedMs, onEvent, giveBack });
   }
 
   /** A second try must not delete what somebody else has made after the first one: the name is not ours alone. */

@@ -142,6 +142,17 @@ describe("Mutex", () => {
     expect(await holder.getChildren("/l")).toEqual([held.nodePath.slice(3)]);
   });
 
+  test("waits longer than a timer can", async () => {
+    const chroot = await freshChroot();
+    const held = await new Mutex(openFor(chroot), "/l").acquire();
+    const events: LockEvent[] = [];
+    const mutex = new Mutex(openFor(chroot), "/l", { onEvent: (event) => events.push(event) });
+    const acquiring = mutex.acquire({ waitMs: 30 * 24 * 3_600_000 });
+    await eventually(() => expect(events.at(-1)?.event).toBe("waiting"));
+    await held.release();
+    expect((await acquiring).isHeld()).toBe(true);
+  });
+
   test("a signal that has been aborted makes no ticket", async () => {
     const session = openFor(await freshChroot());
     const mutex = new Mutex(session, "/l");

@@ -13,7 +13,9 @@ describe("UniqueLock", () => {
     const { data, stat } = await session.getData("/app/job/leader");
     expect(stat.ephemeralOwner).toBe(session.id);
     expect(lock.fencingToken).toBe(stat.czxid);
-    expect(JSON.parse(String(data))).toMatchObject({ v: 1, tool: "zksh", who: "ann", mode: "exclusive" });
+    const record = JSON.parse(String(data));
+    expect(record).toMatchObject({ v: 1, tool: "zksh", who: "ann", mode: "exclusive" });
+    expect(Date.parse(record.acquired)).toBeGreaterThanOrEqual(Date.parse(record.queued));
     expect(await lock.release()).toBe("delete");
     expect(await session.exists("/app/job/leader")).toBeUndefined();
   });
