@@ -4,6 +4,7 @@ export { Election, type ElectionOptions } from "./recipes/locks/election.ts";
 export type { LockEvent, LockListener } from "./recipes/locks/events.ts";
 export type { HeldLock } from "./recipes/locks/held-lock.ts";
 export type { HeldLocks } from "./recipes/locks/held-locks.ts";
+export { type InspectOptions, inspectLock, type LockReport, type Standing } from "./recipes/locks/inspect.ts";
 export type { AcquireOptions, LockOptions } from "./recipes/locks/lock-recipe.ts";
 export { MultiLock } from "./recipes/locks/multi-lock.ts";
 export { Mutex } from "./recipes/locks/mutex.ts";

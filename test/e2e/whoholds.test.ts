@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Session } from "../../src/session/session.ts";
 import { eventually } from "../support/eventually.ts";
@@ -7,6 +8,8 @@ import { freshChroot } from "../support/shared-server.ts";
 import { startTerminals, type Terminals } from "../support/terminal.ts";
 import { record, ticket, uuid } from "../support/tickets.ts";
 import { runZksh, startZksh } from "../support/zksh-process.ts";
+
+const PROGRAM = join(import.meta.dirname, "../../bin/zksh.js");
 
 let server: string;
 let other: Session;
@@ -188,5 +191,63 @@ describe("in a pipe", () => {
       .slice(0, -1)
       .map((line) => JSON.parse(line));
     expect(objects).toMatchObject([{ state: "free" }, { state: "held", holders: [{ pid: 4711 }] }]);
+  });
+});
+
+describe("beside zksh lock", () => {
+  /** Holds until the test ends, or until it is asked to give way. */
+  const hold = (path: string, ...program: readonly string[]) =>
+    startZksh(["-s", server, "lock", path, "--", ...program]);
+  const holderOf = async (path: string) =>
+    JSON.parse(String((await runZksh(["-s", server, "--json", "whoholds", path])).stdout)).holders[0];
+
+  test("the holder is named, and gives way when it is asked", async () => {
+    const zksh = hold("/deploy", "sleep", "60");
+    const holder = await eventually(async () => (await holderOf("/deploy")) ?? false);
+    expect(holder).toMatchObject({ pid: zksh.pid, cmd: "sleep", mode: "exclusive", isOurs: true });
+    const asked = await runZksh(["-s", server, "--yes", "revoke", "--reason", "hotfix", "--wait", "20s", "/deploy"]);
+    expect(asked).toMatchObject({ code: 0, stderr: "" });
+    expect((await zksh.result).code).toBe(121);
+    expect((await runZksh(["-s", server, "whoholds", "/deploy"])).code).toBe(1);
+  });
+
+  test("--fenced writes go with the lock, and stop with it", async () => {
+    const inner = `node ${PROGRAM} -s ${server} create --fenced /done; sleep 60`;
+    const zksh = hold("/deploy", "sh", "-c", inner);
+    await eventually(async () => (await other.exists("/done")) !== undefined);
+    const { node, session } = await holderOf("/deploy");
+    const late = { env: { ZK_LOCK_NODE: node } };
+    expect(session).toMatch(/^0x/);
+    await runZksh(["-s", server, "--yes", "revoke", "--force", "/deploy"]);
+    expect((await zksh.result).code).toBe(120);
+    expect(await runZksh(["-s", server, "delete", "--fenced", "/done"], late)).toMatchObject({ code: 5 });
+  });
+
+  test("a deadlock between locks that are taken inside each other is found", async () => {
+    const nested = (path: string) => ["node", PROGRAM, "-s", server, "lock", path, "--", "true"];
+    const one = hold(
+      "/a",
+      "sh",
+      "-c",
+      `until ${[...nested("/b").slice(0, 4), "exists", "/go"].join(" ")}; do :; done; exec ${nested("/b").join(" ")}`,
+    );
+    const two = hold(
+      "/b",
+      "sh",
+      "-c",
+      `until ${[...nested("/a").slice(0, 4), "exists", "/go"].join(" ")}; do :; done; exec ${nested("/a").join(" ")}`,
+    );
+    await eventually(async () => (await holderOf("/a")) !== undefined && (await holderOf("/b")) !== undefined);
+    await other.create("/go", null);
+    const screen = await eventually(async () => {
+      const { stdout } = await runZksh(["-s", server, "whoholds", "-R", "/"]);
+      expect(String(stdout)).toContain("deadlock: ");
+      return String(stdout);
+    });
+    expect(screen).toMatch(
+      /deadlock: 0x\w+ \(\S+ pid \d+ true\) waits for \/[ab] held by 0x\w+ \(\S+ pid \d+ sh\), which waits for/,
+    );
+    for (const zksh of [one, two]) zksh.kill();
+    await Promise.all([one.result, two.result]);
   });
 });

@@ -31,7 +31,7 @@ print("ready", flush=True)
 sys.stdin.read()
 client.stop()
 `;
-  const child = spawnTracked("/usr/bin/python3", ["-c", program, servers], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawnTracked("/usr/bin/python3", ["-c", program, servers], { stdio: ["pipe", "pipe", "ignore"] });
   const end = new Promise((resolve) => child.once("exit", resolve));
   onTestFinished(async () => {
     child.stdin?.end();

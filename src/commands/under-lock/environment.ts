@@ -37,9 +37,11 @@ function sequencer({ mode, fencingToken, nodePath }: HeldLock): string {
 
 /** The token under which a program around this one holds `path`; undefined when none does. */
 export function heldOutside(env: (name: string) => string | undefined, path: string): string | undefined {
-  for (const line of (env(HELD) ?? "").split("\n")) {
-    const [held, token] = line.split("\t");
-    if (held === path) return token;
-  }
-  return undefined;
+  return outerLocks(env).find((lock) => lock.path === path)?.token;
+}
+
+/** What the programs around this one hold. */
+export function outerLocks(env: (name: string) => string | undefined): { path: string; token: string }[] {
+  const lines = (env(HELD) ?? "").split("\n").map((line) => line.split("\t"));
+  return lines.flatMap(([path, token]) => (path && token ? [{ path, token }] : []));
 }

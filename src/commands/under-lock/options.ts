@@ -3,6 +3,7 @@ import { UsageError } from "../../errors.ts";
 import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
 import { acl, duration, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
 import type { Context } from "../command.ts";
+import { outerLocks } from "./environment.ts";
 
 function oneOf<const T extends string>(...choices: readonly T[]): ValueParser<T> {
   return (text) => {
@@ -92,8 +93,14 @@ export function acquireLimits(
 export function lockOptions(context: Context, values: LockValues, cmd?: string): LockOptions {
   const { who, host, pid, tool } = context.self;
   const { why, acl: entries, compat } = values;
+  const within = outerLocks(context.env).map(({ token }) => token);
+  const known = {
+    ...(cmd !== undefined && { cmd }),
+    ...(why !== undefined && { why }),
+    ...(within.length > 0 && { within }),
+  };
   return {
-    holder: { tool, who, host, pid, ...(cmd !== undefined && { cmd }), ...(why !== undefined && { why }) },
+    holder: { tool, who, host, pid, ...known },
     ...(entries && { acl: entries }),
     ...(compat && { compat }),
   };

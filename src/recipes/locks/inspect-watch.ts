@@ -9,7 +9,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
-import type { Session, WatchEvent, WatchListener } from "../../session/session.ts";
+import type { Data, Session, WatchEvent, WatchListener } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
 import type { Follower } from "../changes.ts";
 import { inspectLock, type LockReport } from "./inspect.ts";
@@ -34,6 +34,8 @@ export class QueueFollower implements Follower<QueueChange> {
   readonly #paths: readonly string[];
   readonly #tickMs: number | undefined;
   readonly #told = new Map<string, string>();
+  /** What is known of the tickets of each lock; of a long queue little changes at a time. */
+  readonly #known = new Map<string, Map<string, Data>>();
   readonly #watchedHolders = new Set<string>();
   /** Wherever there may be a watch of ours. */
   readonly #touched = new Set<string>();
@@ -51,6 +53,7 @@ export class QueueFollower implements Follower<QueueChange> {
     const watch = ({ type, path }: WatchEvent) => {
       isLost ||= type === "lost";
       this.#watchedHolders.delete(path);
+      this.#forget(path);
       if (type === "deleted") this.#touched.delete(path);
       bell.ring();
     };
@@ -67,6 +70,7 @@ export class QueueFollower implements Follower<QueueChange> {
     } finally {
       // Not awaited: leaving must not take longer because a server is slow.
       if (!isLost) for (const path of this.#touched) session.removeWatch(path, watch).catch(() => {});
+      this.#known.clear();
       this.#touched.clear();
       this.#watchedHolders.clear();
     }
@@ -76,8 +80,10 @@ export class QueueFollower implements Follower<QueueChange> {
     for (const part of [path, joinPath(path, "leases"), joinPath(path, "locks"), `${path}-__lock__`]) {
       this.#touched.add(part);
     }
+    const known = this.#known.get(path) ?? new Map();
+    this.#known.set(path, known);
     for (;;) {
-      const report = await inspectLock(session, path, options);
+      const report = await inspectLock(session, path, { ...options, known });
       const nodes = report.holders.slice(0, WATCHED_HOLDERS).map(({ node }) => node);
       const unwatched = nodes.filter((node) => !this.#watchedHolders.has(node));
       if (unwatched.length === 0) return report;
@@ -89,11 +95,17 @@ export class QueueFollower implements Follower<QueueChange> {
   async #watchHolder(session: Session, node: string, options: Watching): Promise<void> {
     this.#touched.add(node);
     this.#watchedHolders.add(node);
+    this.#forget(node);
     try {
       await session.getData(node, options);
     } catch (error) {
       if (!(error instanceof NoNodeError) && !(error instanceof PermissionError)) throw error;
     }
+  }
+
+  /** It is to be read again. */
+  #forget(node: string): void {
+    for (const tickets of this.#known.values()) tickets.delete(node);
   }
 
   #isNews(report: LockReport): boolean {

@@ -11,6 +11,8 @@ import { type Contender, parseContender, parseContenders, strangers } from "./co
 import { decodeRecord, describeParty, revokeRequest } from "./holder-record.ts";
 import { arrange, type Queue, type Queued, type Standing, toStanding } from "./inspect-queue.ts";
 
+import { recordedLimit } from "./semaphore-limit.ts";
+
 export type { Standing } from "./inspect-queue.ts";
 
 /** Who uses a path, and for what. */
@@ -42,22 +44,28 @@ export interface LockReport {
   readonly strangers: readonly string[];
 }
 
-export async function inspectLock(session: Session, path: string, options: ReadOptions): Promise<LockReport> {
+export interface InspectOptions extends ReadOptions {
+  /** Tickets as they were read by an earlier look: they are not read again. Those read now are added, those gone removed. */
+  readonly known?: Map<string, Data>;
+}
+
+export async function inspectLock(session: Session, path: string, options: InspectOptions): Promise<LockReport> {
   const found = await look(session, path, options);
   if (!found) return { path, exists: false, layouts: [], holders: [], waiters: [], strangers: [] };
   const { own, children } = found;
-  const nodes = await readTickets(session, ticketPaths(path, found), options);
+  const nodes = await readNewTickets(session, ticketPaths(path, found), options);
   const contenders = parseContenders(children);
   const queues = [arrange(queuedOf(path, contenders, nodes)), semaphore(path, found, nodes)];
   const kazoo = await kazooSemaphore(session, path, found, nodes, options);
   if (kazoo) queues.push(kazoo);
   if (own.stat.ephemeralOwner !== 0n) queues.push(plain(path, own));
-  const limit = limitOf(found, kazoo !== undefined);
+  const limit = recordedLimit(own.data);
+  const isSemaphore = kazoo ? limit?.by === "kazoo" : found.leases.length + found.queue.length > 0;
   return {
     path,
     exists: true,
     layouts: layoutsOf(contenders, found, kazoo !== undefined),
-    ...(limit !== undefined && { limit }),
+    ...(limit && isSemaphore && { limit: limit.limit }),
     holders: queues.flatMap(({ holders }) => holders),
     waiters: queues.flatMap(({ waiters }) => waiters),
     strangers: strangers([...contenders, ...parseContenders(found.leases)]),
@@ -126,6 +134,16 @@ const FEW = 100;
 /** With tickets of 1 KB a reply stays near half a megabyte. */
 const BATCH = 500;
 
+async function readNewTickets(session: Session, paths: readonly string[], options: InspectOptions): Promise<Tickets> {
+  const { known, ...how } = options;
+  if (!known) return readTickets(session, paths, how);
+  const present = new Set(paths);
+  for (const path of known.keys()) if (!present.has(path)) known.delete(path);
+  const unknown = paths.filter((path) => !known.has(path));
+  for (const [path, data] of await readTickets(session, unknown, how)) known.set(path, data);
+  return new Map(known);
+}
+
 /** The tickets that are still there, in one flight. */
 async function readTickets(session: Session, paths: readonly string[], { signal }: ReadOptions): Promise<Tickets> {
   const options = signal ? { signal } : {};
@@ -176,7 +194,8 @@ function describe(node: string, contender: Contender, data: Data): Queued {
 function semaphore(path: string, found: Found, tickets: Tickets): Queue {
   const leases = queuedOf(joinPath(path, "leases"), parseContenders(found.leases), tickets);
   const standings = leases.map((lease) => toStanding(lease, "semaphore"));
-  const limit = limitOf(found, false) ?? standings.length;
+  const recorded = recordedLimit(found.own.data);
+  const limit = recorded?.by === "zksh" ? recorded.limit : standings.length;
   const holders = standings.slice(0, limit);
   const next = standings.slice(limit);
   const queue = queuedOf(joinPath(path, "locks"), parseContenders(found.queue), tickets)
@@ -198,7 +217,7 @@ async function kazooSemaphore(
   { signal, watch }: ReadOptions,
 ): Promise<Queue | undefined> {
   const leases = children.filter((name) => KAZOO_LEASE.test(name));
-  if (leases.length === 0 || !/^\d+$/.test(String(own.data))) return undefined;
+  if (leases.length === 0 || recordedLimit(own.data)?.by !== "kazoo") return undefined;
   const holders = leases
     .flatMap((name) => {
       const data = tickets.get(joinPath(path, name));
@@ -225,19 +244,6 @@ function plain(path: string, own: Data): Queue {
   const contender: Contender = { name: "", claim: "lock", family: "textbook", sequence: 0 };
   const queued = { party, contender, ...(record && { record }), ...(revoke && { revoke }) };
   return { holders: [toStanding(queued, "exclusive")], waiters: [] };
-}
-
-/** zksh writes `{"v":1,"limit":3}` into the path, kazoo a plain number. */
-function limitOf({ own }: Found, isKazoo: boolean): number | undefined {
-  const text = String(own.data ?? "");
-  if (isKazoo) return Number(text);
-  try {
-    const value: unknown = JSON.parse(text);
-    const limit = typeof value === "object" && value !== null && "limit" in value ? value.limit : undefined;
-    return typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0 ? limit : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function layoutsOf(contenders: readonly Contender[], found: Found, isKazooSemaphore: boolean): LockLayout[] {

@@ -57,4 +57,21 @@ describe("a queue of 5,000", () => {
       Array.from({ length: CONTENDERS / 500 }, () => "multiRead"),
     ]);
   });
+
+  test("is not read twice by whoever has seen it", async () => {
+    const server = await freshChroot();
+    const maker = openFor(server);
+    await maker.create("/lock", null);
+    for (let i = 0; i < 3; i++) await maker.create("/lock/lock-", record(), { mode: "ephemeralSequential" });
+    const { session, flights } = countFlights(openFor(server));
+    const known = new Map();
+    const before = await inspectLock(session, "/lock", { known });
+    await maker.delete(before.holders[0]?.node ?? "");
+    await maker.create("/lock/lock-", record({ pid: 7 }), { mode: "ephemeralSequential" });
+    flights.length = 0;
+    const { holders, waiters } = await inspectLock(session, "/lock", { known });
+    expect([holders, waiters.map(({ pid }) => pid)]).toEqual([[before.waiters[0]], [4711, 7]]);
+    expect(flights).toEqual([["getData", "getChildren", "getChildren", "getChildren"], ["getData"]]);
+    expect(known.size).toBe(3);
+  });
 });
