@@ -150,20 +150,6 @@ describe("revoke", () => {
     expect((await waiting).exit).toBe(0);
   });
 
-  test("keeps what the holder writes meanwhile", async () => {
-    const node = await ours("a");
-    const acquired = new Date().toISOString();
-    // Whoever comes first, the other sees it and adds to it.
-    const writing = eventually(async () => {
-      const { data, stat } = await holder.getData(node);
-      const current = decodeRecord(data);
-      if (!current) throw new Error("no record");
-      await holder.setData(node, Buffer.from(JSON.stringify({ ...current, acquired })), { version: stat.version });
-    });
-    await Promise.all([writing, revoke("/deploy")]);
-    expect(decodeRecord((await holder.getData(node)).data)).toMatchObject({ acquired, revoke: { by: "ann@web3" } });
-  });
-
   test("is a write", async () => {
     expect((await runReal(server, ["-r", "--yes", "revoke", "/deploy"])).exit).toBe(9);
   });
