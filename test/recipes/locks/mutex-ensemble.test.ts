@@ -59,7 +59,9 @@ describe("on an ensemble, when the server that we are attached to is killed", ()
     const events: LockEvent[] = [];
     const acquiring = new Mutex(session, path, { onEvent: (event) => events.push(event) }).acquire();
     await eventually(() => expect(events.at(-1)?.event).toBe("waiting"));
-    const queue = (await holder.getChildren(path)).sort();
+    // Through another server, which may lag behind.
+    await holder.sync(path);
+    const queue = await holder.getChildren(path);
     await victim.kill();
     await ensemble.leader();
     await eventually(() => expect(held.release()).resolves.toBe("delete"), { timeoutMs: 20_000 });
@@ -70,6 +72,7 @@ describe("on an ensemble, when the server that we are attached to is killed", ()
     await victim.restart();
     await ensemble.waitForQuorum();
     await lock.release();
+    await holder.sync(path);
     expect(await holder.getChildren(path)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { LockEvent } from "../../../src/recipes/locks/events.ts";
 import { Mutex } from "../../../src/recipes/locks/mutex.ts";
 import type { Session } from "../../../src/session/session.ts";
 import { behindProxy, loseReply } from "../../support/behind-proxy.ts";
-import { eventually } from "../../support/eventually.ts";
+import { deferred, eventually } from "../../support/eventually.ts";
 import { fourLetterWord } from "../../support/four-letter-word.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
@@ -164,7 +164,8 @@ describe("cancelled", () => {
     const chroot = await freshChroot(server.address);
     const [holder, other] = [openFor(chroot), openFor(chroot)];
     await holder.addAuth("digest", Buffer.from("ann:secret"));
-    const held = await new Mutex(holder, "/l", acl && { acl }).acquire();
+    // Data of its own, which does not change: a change would use the watches up.
+    const held = await new Mutex(holder, "/l", { data: Buffer.from("mine"), ...(acl && { acl }) }).acquire();
     await holder.sync("/l");
     const before = await watchCount();
     for (let round = 0; round < 5; round++) {
@@ -269,10 +270,13 @@ describe("the session's end", () => {
     const { session, proxy, other } = await behindProxy();
     const lock = await new Mutex(session, "/l").acquire();
     await session.sync("/l");
-    proxy.stall("to-client");
-    await other.setData(lock.nodePath, Buffer.from("changed"));
+    const changed = deferred<unknown>();
+    await session.exists(lock.nodePath, { watch: changed.resolve });
+    // It is being closed, but the server has not heard of it yet.
+    proxy.stall("to-server");
     const closing = session.close();
-    await eventually(async () => expect(await other.getChildren("/l")).toEqual([]));
+    await other.setData(lock.nodePath, Buffer.from("changed"));
+    await changed.promise;
     proxy.resume();
     await closing;
     expect(lock.signal.reason).toMatchObject({ reason: "lock-lost" });
