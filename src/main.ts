@@ -247,7 +247,8 @@ const processServices: Services = {
       const stop = takeSignals([signal], () => {
         // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is closed, both its shell
         // and the kernel send SIGHUP, and the second must not keep us from saying goodbye to the server.
-        if (signal !== "SIGHUP") stop();
+        // Not before all who listen have heard it: a spinner's listener ends the program when it finds itself alone.
+        if (signal !== "SIGHUP") process.nextTick(stop);
         listener(signal);
       });
       return stop;

@@ -66,7 +66,7 @@ class Repl {
     this.#frontEnd = frontEnd;
     this.#options = options;
     this.#progress = new Progress(() => io.stderr, options);
-    this.#state = new ShellState({ isInteractive: true, open, say: (line) => this.#say(line) });
+    this.#state = new ShellState({ isInteractive: true, open, say: (line) => this.#news(line) });
     this.#state.history.push(...options.history.entries);
     this.#recalled = options.history.entries.toReversed();
     this.#keeper = new SessionKeeper({
@@ -234,6 +234,12 @@ class Repl {
       hasFailed: this.#hasFailed,
       isContinued: this.#reader.isContinued,
     });
+  }
+
+  /** Of locks, which are in the prompt. */
+  #news(line: string): void {
+    this.#say(line);
+    this.#editor.repaint(this.#prompt());
   }
 
   #say(line: string): void {

@@ -97,6 +97,8 @@ class Runner {
       await this.#fail(error, error instanceof UnclosedQuoteError ? error.line : line);
     }
     await this.#finishAll();
+    // What has run last did not have it to the end.
+    if (this.#state.lostLock) await this.#fail(this.#state.lostLock, line);
     await this.#watches.flush().catch((error: unknown) => this.#fail(error, line));
     if (this.#exitCode !== ExitCode.ok) return this.#exitCode;
     return this.#hasFailed ? ExitCode.partial : ExitCode.ok;

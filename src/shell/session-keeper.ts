@@ -141,8 +141,9 @@ export class SessionKeeper {
 }
 
 function describe({ ephemerals, watches }: Losses, locks: readonly string[]): string {
+  const isTicket = (path: string) => locks.some((lock) => path.startsWith(`${lock}/`));
   const parts = [
-    ["ephemerals", ephemerals],
+    ["ephemerals", ephemerals.filter((path) => !isTicket(path))],
     ["watches on", watches],
     ["locks", locks],
   ] as const;

@@ -45,7 +45,9 @@ export class Scene {
 
   /** On the server that all tests share, unless another is named. */
   static async at(context: TestContext, address = sharedServer()): Promise<Scene> {
-    return new Scene(context, await freshChroot(address));
+    const [first = "", ...others] = address.split(",");
+    const chroot = await freshChroot(first);
+    return new Scene(context, [...others, chroot].join());
   }
 
   get chroot(): string {

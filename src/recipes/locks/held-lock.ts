@@ -155,9 +155,10 @@ export class HeldLock {
   }
 
   #look(): void {
-    const { own, path, onEvent } = this.#options;
+    const { own, path, onEvent, session } = this.#options;
     if (this.#released !== undefined || this.#isChanging) return;
-    if (own.isGone) return this.#lose("node-deleted");
+    // The server that expires a session tells of its ephemerals first, and after a pause that is what is read first.
+    if (own.isGone) return this.#lose(session.isAlive() ? "node-deleted" : "session-lost");
     const { request } = own;
     if (!request) return;
     onEvent({ event: "revoke-asked", path, request });

@@ -1,0 +1,144 @@
+/** Locks on a real terminal: a program under one, and those of the shell. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Mutex } from "../../src/recipes/locks/mutex.ts";
+import { eventually } from "../support/eventually.ts";
+import { startTerminals, type Terminals } from "../support/terminal.ts";
+import { kill, LOCK, Scene } from "./lock-scene.ts";
+
+let terminals: Terminals;
+
+beforeAll(async () => {
+  terminals = await startTerminals();
+});
+
+afterAll(() => terminals.stop());
+
+const open = (scene: Scene, ...args: string[]) =>
+  // The shell around it must live on to tell how it went.
+  terminals.open({ args: ["-s", scene.server, ...args], columns: 80, before: "trap : INT" });
+
+const PROMPT = /zksh \S+ \/ ›/;
+const HELD = /zksh \S+ lock:\/l \/ ›/;
+
+test("Ctrl-C tells the program once, and its code is ours", async (context) => {
+  const scene = await Scene.at(context);
+  const beat = scene.beat();
+  const terminal = await open(scene, "lock", LOCK, "--", ...beat.command());
+  await beat.started();
+  await terminal.press("C-c");
+  await eventually(() => expect(beat.signals).toEqual(["SIGINT"]));
+  // Had the first one been passed on, it would be here before this one.
+  kill(terminal.pid, "SIGUSR1");
+  await eventually(() => expect(beat.signals).toContain("SIGUSR1"));
+  expect(beat.signals).toEqual(["SIGINT", "SIGUSR1"]);
+  beat.end();
+  expect(await terminal.left()).toMatchObject({ code: 7 });
+});
+
+test("the program can ask on /dev/tty", async (context) => {
+  const scene = await Scene.at(context);
+  const ask = 'printf "name? "; read -r name < /dev/tty; echo "hello $name"';
+  const terminal = await open(scene, "lock", LOCK, "--", "sh", "-c", ask);
+  await terminal.endsWith("name?");
+  await terminal.enter("ann");
+  await terminal.shows("hello ann");
+  expect(await terminal.left()).toMatchObject({ code: 0 });
+});
+
+test("while it waits one line says for whom; it is gone before the program writes, and Ctrl-C ends it", async (context) => {
+  const scene = await Scene.at(context);
+  const held = await new Mutex(scene.session, LOCK, { holder: { who: "ann@web3", pid: 4711 } }).acquire();
+  const [waiter, impatient] = [
+    await open(scene, "lock", "-w", "1m", LOCK, "--", "echo", "served"),
+    await open(scene, "lock", LOCK, "--", "echo", "never"),
+  ];
+  await waiter.shows(/waiting for \/l: held \d+m?s by ann@web3 pid 4711; you are (next|2nd) of 2; gives up in \d+s/);
+  await impatient.shows(/waiting for \/l: held .* by ann@web3/);
+  await impatient.press("C-c");
+  expect(await impatient.left()).toMatchObject({ code: 130 });
+  await scene.queue(2);
+  await held.release();
+  expect(await waiter.left()).toMatchObject({ code: 0 });
+  expect(await waiter.screen()).toBe("served\n[left with 0]");
+});
+
+test("the shell: counted, in the prompt, given back by unlock and at the end", async (context) => {
+  const scene = await Scene.at(context);
+  const terminal = await open(scene);
+  await terminal.endsWith(PROMPT);
+  await terminal.enter(`lock ${LOCK}`);
+  await terminal.endsWith(HELD);
+  await scene.queue(1);
+  await terminal.enter(`lock ${LOCK}`);
+  await terminal.shows(/Locked \/l \(token \d+\), 2 times/);
+  expect(await scene.tickets()).toHaveLength(1);
+  await terminal.enter(`unlock ${LOCK}`);
+  await terminal.endsWith(HELD);
+  expect(await scene.tickets()).toHaveLength(1);
+  await terminal.enter(`unlock ${LOCK}`);
+  await scene.queue(0);
+  await terminal.enter(`unlock ${LOCK}`);
+  await terminal.shows(`this shell does not hold ${LOCK}`);
+  await terminal.enter(`lock ${LOCK}`);
+  await scene.queue(1);
+  const rival = await scene.rival();
+  await terminal.enter("quit");
+  expect(await terminal.left()).toMatchObject({ code: 0 });
+  await rival.gotAt;
+});
+
+test("the shell: told at the prompt when somebody asks for a lock, and when it is lost", async (context) => {
+  const scene = await Scene.at(context);
+  const terminal = await open(scene, "-t", "2s");
+  await terminal.endsWith(PROMPT);
+  await terminal.enter(`lock ${LOCK}`);
+  const node = await scene.queue(1);
+  const { data } = await scene.session.getData(node);
+  const asked = { ...JSON.parse(String(data)), revoke: { by: "bob@web4", reason: "urgent" } };
+  await scene.session.setData(node, Buffer.from(JSON.stringify(asked)));
+  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): unlock ${LOCK} gives it back`);
+  await scene.session.delete(node);
+  await terminal.shows(`lost ${LOCK}: somebody deleted its znode`);
+  await terminal.endsWith(PROMPT);
+  // With its session.
+  await terminal.enter(`lock ${LOCK}`);
+  await scene.queue(1);
+  const rival = await scene.rival();
+  kill(terminal.pid, "SIGSTOP");
+  await rival.gotAt;
+  kill(terminal.pid, "SIGCONT");
+  await terminal.shows(`lost with it: locks ${LOCK}`);
+  await terminal.enter("quit");
+  await terminal.left();
+});
+
+test("a script: lines run under its lock, which is given back at the end", async (context) => {
+  const scene = await Scene.at(context);
+  const script = `lock ${LOCK}; lock ${LOCK}; ls ${LOCK}; unlock ${LOCK}; unlock ${LOCK}; ls ${LOCK}; lock ${LOCK}`;
+  const { code, stdout } = await scene.run(["-c", script]);
+  expect(code).toBe(0);
+  expect(String(stdout).match(/_c_\S+-lock-\d+$/gm)?.length).toBeGreaterThan(0);
+  await scene.queue(0);
+});
+
+test("a script whose lock is lost stops with 120", async (context) => {
+  const scene = await Scene.at(context);
+  const zksh = scene.start([]);
+  zksh.write(`lock ${LOCK}\n`);
+  await scene.session.delete(await scene.queue(1));
+  await eventually(() => expect(zksh.stderr).toContain(`lost ${LOCK}`));
+  zksh.write("create /after\n");
+  expect(await zksh.result).toMatchObject({ code: 120 });
+  expect(await scene.session.exists("/after")).toBeUndefined();
+});
+
+test("a script whose lock is lost during its last line ends with 120 too", async (context) => {
+  const scene = await Scene.at(context);
+  await scene.session.create("/w", null);
+  const zksh = scene.start(["-c", `lock ${LOCK}; watch -n 1 /w`]);
+  await eventually(() => expect(zksh.stdout).not.toBe(""));
+  await scene.session.delete(await scene.queue(1));
+  await eventually(() => expect(zksh.stderr).toContain(`lost ${LOCK}`));
+  await scene.session.setData("/w", Buffer.from("x"));
+  expect(await zksh.result).toMatchObject({ code: 120 });
+});
