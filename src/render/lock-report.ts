@@ -15,19 +15,24 @@ import { hexId, isoTime } from "./stat.ts";
 import { type Column, tableLines, wrapText } from "./table.ts";
 
 export function textLocks({ reports, root, deadlocks }: LocksResult, view: View): Rendered {
-  const tangles = deadlocks.map((deadlock) => `${view.colors.error("deadlock:")} ${deadlockText(deadlock)}\n`);
   const err = reports.flatMap(warnings).join("");
-  if (!view.isTTY) return { out: [...reports.map(plainLines), ...tangles].join(""), err };
+  if (!view.isTTY) {
+    const tangles = deadlocks.map((deadlock) => `deadlock: ${deadlockText(deadlock)}\n`);
+    return { out: [...reports.map(plainLines), ...tangles].join(""), err };
+  }
   if (root !== undefined && reports.length === 0)
     return { out: `free: nobody holds a lock below ${escapeName(root)}\n` };
+  const tangles = deadlocks.map((deadlock) => tangle(deadlock, view)).join("");
   const blocks = reports.map((report) => block(report, view));
-  return { out: [...blocks, ...(tangles.length > 0 ? [tangles.join("")] : [])].join("\n"), err };
+  return { out: [...blocks, ...(tangles === "" ? [] : [tangles])].join("\n"), err };
 }
 
 /** On a terminal the picture takes the place of the one before. */
 export function textLocksWatched({ reports, changed }: LocksWatchedResult, view: View): Rendered {
   if (!view.isTTY) return { out: changed.map(watchedLine).join("") };
-  const text = reports.map((report) => block(report, view) + warnings(report).join("")).join("\n");
+  // No line may be longer than the terminal: it is by their number that the next picture finds the place of this one.
+  const warned = (report: LockReport) => warnings(report).map((warning) => wrapped(warning.trimEnd(), view.columns));
+  const text = reports.map((report) => block(report, view) + warned(report).join("")).join("\n");
   const lines = text.split("\n").slice(0, -1);
   const room = Math.max((view.rows ?? 24) - 1, 3);
   if (lines.length <= room) return { out: text, isFrame: true };
@@ -39,11 +44,12 @@ function block(report: LockReport, view: View): string {
   const { path, holders, waiters, exists } = report;
   const { colors, columns } = view;
   if (holders.length + waiters.length === 0) {
-    return `free: ${escapeName(path)}${exists ? "" : " (there is no such znode)"}\n`;
+    return wrapped(`free: ${escapeName(path)}${exists ? "" : " (there is no such znode)"}`, columns);
   }
   const rows = [...holders, ...waiters];
   const { head, lines, indent } = tableLines(columnsOf(report, view.now()), columns);
-  const text = [colors.heading(`${escapeName(path)}: ${summary(report)}`), colors.faint(head)];
+  const title = wrapText(`${escapeName(path)}: ${summary(report)}`, columns);
+  const text = [...title.map((line) => colors.heading(line)), colors.faint(head)];
   for (const [index, party] of rows.entries()) {
     text.push(lines[index] ?? "");
     const more = facts(party, index < holders.length, view);
@@ -52,6 +58,18 @@ function block(report: LockReport, view: View): string {
   }
   return `${text.join("\n")}\n`;
 }
+
+function wrapped(text: string, columns: number): string {
+  return `${wrapText(text, columns).join("\n")}\n`;
+}
+
+function tangle(deadlock: Deadlock, { colors, columns }: View): string {
+  const [first = "", ...others] = wrapText(`deadlock: ${deadlockText(deadlock)}`, columns - DEADLOCK_INDENT.length);
+  const begin = first.replace("deadlock:", colors.error("deadlock:"));
+  return `${[begin, ...others.map((line) => DEADLOCK_INDENT + line)].join("\n")}\n`;
+}
+
+const DEADLOCK_INDENT = " ".repeat("deadlock: ".length);
 
 function summary({ holders, waiters, limit }: LockReport): string {
   const held =
