@@ -61,6 +61,42 @@ describe("a create whose reply was lost", () => {
     expect(await other.getChildren("/l")).toEqual([lock.nodePath.slice(3)]);
   });
 
+  test("hides nobody who came meanwhile from others on the same object", async () => {
+    const { session, proxy, other } = await behindProxy();
+    await other.create("/l", null);
+    const events: LockEvent[] = [];
+    const mutex = new Mutex(session, "/l", { onEvent: (event) => events.push(event) });
+    // The ticket is found in a listing, and takes its time until it is known to be ours.
+    const known = deferred();
+    const asked = deferred();
+    const getData = session.getData.bind(session);
+    session.getData = async (...args) => {
+      session.getData = getData;
+      asked.resolve();
+      await known.promise;
+      return getData(...args);
+    };
+    const losing = loseReply(proxy, "-lock-", async () => (await other.getChildren("/l")).length === 1);
+    const first = mutex.acquire();
+    await losing;
+    await asked.promise;
+    const between = await waiting(other);
+    const [, second] = [await session.sync("/l"), mutex.acquire()];
+    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 2 }));
+    known.resolve();
+    const lock = await first;
+    // A change of the one in between makes who waits behind it look again at what is known.
+    const [node = ""] = (await other.getChildren("/l")).filter((name) => name.endsWith("1"));
+    await other.setData(`/l/${node}`, Buffer.from("changed"));
+    for (let round = 0; round < 3; round++) await session.sync("/l");
+    await lock.release();
+    const foreign = await between.acquiring;
+    for (let round = 0; round < 3; round++) await session.sync("/l");
+    expect(events.filter(({ event }) => event === "acquired")).toHaveLength(1);
+    await foreign.release();
+    await (await second).release();
+  });
+
   test("is not taken over from another session", async () => {
     const { session, proxy, other } = await behindProxy();
     await other.create("/l", null);

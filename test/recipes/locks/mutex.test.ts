@@ -203,12 +203,14 @@ describe("Mutex", () => {
   test("says who it is, from when it queues, and after a while that it holds", async () => {
     const session = openFor(await freshChroot());
     const mutex = new Mutex(session, "/l", { holder: { who: "ann", why: "release 42" } });
-    await (await mutex.acquire()).release();
-    const before = Date.now();
-    const lock = await mutex.acquire();
+    let lock = await mutex.acquire();
     const read = async () => JSON.parse(String((await session.getData(lock.nodePath)).data));
-    const record = await read();
     const id = `0x${BigInt.asUintN(64, session.id).toString(16)}`;
+    expect(await read()).toMatchObject({ session: id });
+    await lock.release();
+    const before = Date.now();
+    lock = await mutex.acquire();
+    const record = await read();
     expect(record).toMatchObject({ v: 1, tool: "zksh", who: "ann", why: "release 42", mode: "exclusive", session: id });
     expect(Date.parse(record.queued)).toBeGreaterThanOrEqual(before);
     expect(record.acquired).toBeUndefined();
