@@ -7,7 +7,7 @@
 export type Claim = "lock" | "read" | "write" | "lease" | "latch";
 
 /** Who makes names like this. Curator, go-zookeeper and zksh respect each other's; the data tells them apart. */
-export type Family = "curator" | "kazoo" | "writelock" | "textbook";
+type Family = "curator" | "kazoo" | "writelock" | "textbook";
 
 export interface Contender {
   readonly name: string;
