@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
 import { Semaphore } from "../../../src/recipes/locks/semaphore.ts";
@@ -79,20 +80,21 @@ describe("Semaphore", () => {
   });
 
   test("a newcomer does not pass those who wait, even where a permit is free", async () => {
-    const chroot = await freshChroot();
-    const admin = openFor(chroot);
-    const one = await new Semaphore(admin, "/s", { limit: 2 }).acquire();
-    const both = new Semaphore(openFor(chroot), "/s", { limit: 2, count: 2 });
-    const waiting = both.acquire();
-    await eventually(async () => expect(await admin.getChildren("/s/leases")).toHaveLength(3));
-    const newcomer = new Semaphore(openFor(chroot), "/s", { limit: 2 });
-    expect(await rejection(newcomer.acquire({ waitMs: 0 }))).toMatchObject({
+    const session = openFor(await freshChroot());
+    const semaphore = new Semaphore(session, "/s", { limit: 2 });
+    await (await semaphore.acquire()).release();
+    // Somebody has just queued, and has no lease yet.
+    const ticket = await session.create(`/s/locks/_c_${randomUUID()}-lock-`, null, { mode: "ephemeralSequential" });
+    expect(await rejection(semaphore.acquire({ waitMs: 0 }))).toMatchObject({
       reason: "busy",
       message: "/s has no free permit (limit 2)",
     });
-    await newcomer.settled();
-    await one.release();
-    expect((await waiting).nodePaths).toHaveLength(2);
+    await semaphore.settled();
+    expect(await session.getChildren("/s/leases")).toEqual([]);
+    const acquiring = semaphore.acquire();
+    await eventually(async () => expect(await session.getChildren("/s/locks")).toHaveLength(2));
+    await session.delete(ticket);
+    expect((await acquiring).isHeld()).toBe(true);
   });
 
   test.each([
