@@ -63,7 +63,8 @@ export class Contender {
     while (!isOver()) {
       const { path, env, timeoutMs, network, program } = this.#options;
       const { words, kind } = this.#turn();
-      const args = ["-s", network.connectString, ...words, path, "--", ...this.#work(kind)];
+      // Talkative: what it says is shown when it ends as it should not.
+      const args = ["-v", "-s", network.connectString, ...words, path, "--", ...this.#work(kind)];
       this.#process = startZksh(args, { input: "", env, timeoutMs, ...(program && { program }) });
       const { pid, result } = this.#process;
       const { code, signal, stderr } = await result;
