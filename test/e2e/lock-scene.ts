@@ -152,12 +152,24 @@ export class Scene {
       .map(({ pid }) => pid);
   }
 
+  /** All that is not part of a semaphore's path. */
+  async #leftBelow(path: string): Promise<string[]> {
+    const children = await this.session.getChildren(path).catch((error: unknown) => {
+      if (error instanceof NoNodeError) return [];
+      throw error;
+    });
+    const left = children.map((name) =>
+      name === "locks" || name === "leases" ? this.#leftBelow(`${path}/${name}`) : [`${path}/${name}`],
+    );
+    return (await Promise.all(left)).flat();
+  }
+
   async #end(): Promise<void> {
     const { task } = this.#context;
     try {
       if (task.result?.state !== "pass" && task.result?.state !== "run") return;
       await eventually(() => expect(this.processes()).toEqual([]), { message: "a process was left", timeoutMs: 3_000 });
-      await eventually(async () => expect(await this.tickets()).toEqual([]), { message: "a ticket was left" });
+      await eventually(async () => expect(await this.#leftBelow(LOCK)).toEqual([]), { message: "a ticket was left" });
     } finally {
       for (const pid of this.processes()) kill(pid, "SIGKILL");
       removeDirectory(this.#directory);

@@ -95,12 +95,15 @@ function isKazooLock({ claim, family }: Contender): boolean {
   return claim === "lock" && family === "kazoo";
 }
 
+const LEASES = "semaphore leases";
+
 /**
  * The sorts of tickets on one path of which one overlooks the other, as text for people; none when all respect each other.
  * Two programs that use them there can both hold the lock at once.
  */
-export function strangers(contenders: Iterable<Contender>): readonly string[] {
-  const sorts = new Set<string>();
+export function strangers(contenders: Iterable<Contender>, children: readonly string[] = []): readonly string[] {
+  // A semaphore's tickets are one level below.
+  const sorts = new Set(children.includes("leases") ? [LEASES] : []);
   const compat = new Map<string, Set<string>>();
   for (const contender of contenders) {
     const sort = sortOf(contender);
@@ -115,7 +118,7 @@ export function strangers(contenders: Iterable<Contender>): readonly string[] {
 }
 
 function sortOf({ claim, family }: Contender): string {
-  if (claim === "lease") return "semaphore leases";
+  if (claim === "lease") return LEASES;
   if (claim === "latch") return "leader latches";
   const side = claim === "lock" || family === "kazoo" ? "locks" : "read/write locks";
   return `${family === "writelock" ? "WriteLock" : family === "curator" ? "Curator" : family} ${side}`;

@@ -59,7 +59,7 @@ export class TicketQueue {
     if (listing.asOf < this.#asOf) return;
     this.#asOf = listing.asOf;
     this.#present = present;
-    const sorts = strangers(present);
+    const sorts = strangers(present, listing.children);
     if (sorts.length > 0 && sorts.join() !== this.#toldStrangers) {
       this.#toldStrangers = sorts.join();
       onEvent({ event: "strangers", path, sorts });

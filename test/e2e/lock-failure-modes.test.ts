@@ -1,0 +1,221 @@
+/** What can go wrong around a command under a lock, and the test that shows what then happens. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+type Shown = readonly [file: string, title: string];
+
+interface FailureMode {
+  readonly row: number;
+  readonly what: string;
+  readonly shown?: readonly Shown[];
+  /** Where there is no test, or where less is offered than one could wish for. */
+  readonly reason?: string;
+}
+
+const [CHILD, WAITING, LOST, ENSEMBLE, TERMINAL, RELATIVES] = [
+  "e2e/lock-child",
+  "e2e/lock-waiting",
+  "e2e/lock-lost",
+  "e2e/lock-ensemble",
+  "e2e/lock-terminal",
+  "e2e/lock-relatives",
+] as const;
+
+const modes: readonly FailureMode[] = [
+  {
+    row: 1,
+    what: "the session expires while the program runs",
+    shown: [
+      [LOST, "cut off: TERM while there is time, KILL before it is over, then somebody else"],
+      [ENSEMBLE, "$part: stopped before somebody else has the lock"],
+    ],
+  },
+  {
+    row: 2,
+    what: "suspended: the session may live",
+    shown: [
+      [LOST, "2 s in which $how: the program hears nothing of it"],
+      [LOST, "--on-suspend stop: frozen while nobody answers, and goes on"],
+      [LOST, "--on-suspend term: the doubt is enough"],
+    ],
+  },
+  {
+    row: 3,
+    what: "nobody tells the client of the expiry",
+    shown: [
+      [LOST, "cut off: one that ends on TERM ends long before; 120 though it ended with 0"],
+      ["session/ensemble-expiry", "when the follower is cut off from the leader and goes on answering"],
+    ],
+  },
+  {
+    row: 4,
+    what: "somebody deletes the ticket",
+    shown: [[CHILD, "120 when somebody deletes the ticket, even if the program ends with 0"]],
+  },
+  {
+    row: 5,
+    what: "a shell in between takes the signal",
+    shown: [[CHILD, "121 when asked to give way in the words that are $how, with all it has started"]],
+  },
+  { row: 6, what: "HUP, QUIT, USR1 to zksh", shown: [[CHILD, "reach the program, whose end is ours"]] },
+  { row: 7, what: "zksh is killed", shown: [[LOST, "zksh is $how"]] },
+  {
+    row: 8,
+    what: "the lock is released before the program is dead",
+    shown: [[CHILD, "comes in order: all processes, then the ticket, then the session"]],
+  },
+  {
+    row: 9,
+    what: "a signal while waiting",
+    shown: [
+      [WAITING, "$signal while queued: $code at once, and no ticket stays"],
+      [TERMINAL, "while it waits one line says for whom; it is gone before the program writes, and Ctrl-C ends it"],
+    ],
+  },
+  {
+    row: 10,
+    what: "a signal between the lock and the start",
+    shown: [[CHILD, "between the lock and the program's start: there is no start"]],
+  },
+  {
+    row: 11,
+    what: "the reply to the create is lost",
+    shown: [[WAITING, "a ticket whose reply was lost is found again: one contender, and it is served"]],
+  },
+  {
+    row: 12,
+    what: "-n or -w leaves a ticket behind",
+    shown: [[WAITING, "$words on a lock that is held: code $code, and the holder named"]],
+  },
+  {
+    row: 13,
+    what: "the session expires while queued",
+    shown: [[WAITING, "a session that ends while queued: a new place, said aloud, and served in the end"]],
+    reason: "there is no option that would rather fail than queue again",
+  },
+  { row: 14, what: "the program fails, and the next host must not go on", reason: "--hold-on-failure is not offered" },
+  { row: 15, what: "a job so short that another host runs it again", shown: [[CHILD, "waits for --min-hold"]] },
+  { row: 16, what: "no such command, after an hour", shown: [[CHILD, "$code before anything is queued: $how"]] },
+  {
+    row: 17,
+    what: "a lock inside the same lock",
+    shown: [
+      [CHILD, "125: the same lock around us, and --reentrant runs under it"],
+      [LOST, "what runs under $what inside the lock goes with the outer one"],
+    ],
+  },
+  {
+    row: 18,
+    what: "two locks in opposite orders",
+    shown: [[RELATIVES, "two locks in opposite orders do not wait for each other"]],
+  },
+  {
+    row: 19,
+    what: "two ideas of a semaphore's limit",
+    shown: [[RELATIVES, "sem: as many as there are permits, and 125 for whoever has another limit in mind"]],
+  },
+  {
+    row: 20,
+    what: "a lock and a semaphore on one path",
+    shown: [[RELATIVES, "a lock on the path of $what warns that neither respects the other"]],
+    reason: "the lock warns and goes on; the semaphore, which looks only at its own folders, says nothing",
+  },
+  {
+    row: 21,
+    what: "who holds it?",
+    shown: [
+      [WAITING, "$words on a lock that is held: code $code, and the holder named"],
+      ["commands/whoholds", "--json has everything, ids and tokens as strings"],
+    ],
+  },
+  {
+    row: 22,
+    what: "the holder is a Curator or kazoo program",
+    shown: [
+      ["recipes/locks/inspect", "a real kazoo lock, and a real Curator mutex behind another"],
+      ["peers/lock", "zksh and Curator exclude each other, in the order of their tickets"],
+    ],
+  },
+  {
+    row: 23,
+    what: "the session lives, the process hangs",
+    shown: [["commands/revoke", "--wait ends with 7 when it is not; with --force it is then taken away"]],
+  },
+  {
+    row: 24,
+    what: "a request to give way erases what the holder has written",
+    shown: [["commands/revoke", "adds a request to our record"]],
+  },
+  {
+    row: 25,
+    what: "a pause longer than the session",
+    shown: [
+      [LOST, "zksh is $how"],
+      [LOST, "zksh is frozen between the lock and the program's start: there is no start"],
+    ],
+    reason: "a pause of the whole machine cannot be made here; the fencing token is for that",
+  },
+  {
+    row: 26,
+    what: "Ctrl-Z stops the heartbeats",
+    shown: [
+      ["io/guarded-terminal", "Ctrl-Z stops the program and us, fg lets both go on"],
+      ["io/guarded-signals", "do not let a program go on whose time is over"],
+    ],
+  },
+  {
+    row: 27,
+    what: "the terminal stays raw",
+    shown: [["io/guarded-terminal", "a terminal is as it was after a program that $how"]],
+  },
+  { row: 28, what: "stdout is mixed with ours", shown: [[CHILD, "are the program's own, to the byte"]] },
+  {
+    row: 29,
+    what: "secrets in the holder's record",
+    shown: [[CHILD, "the ticket names the program, never its arguments"]],
+  },
+  {
+    row: 30,
+    what: "an exit code that could mean anything",
+    shown: [[CHILD, "held 0, busy 75, timeout 124, interrupted 143"]],
+  },
+  {
+    row: 31,
+    what: "the link is down at the release",
+    shown: [[LOST, "a release that cannot be told: the program's code, a warning, and the session's end does it"]],
+  },
+  {
+    row: 32,
+    what: "a read-only server",
+    shown: [[RELATIVES, "a read-only session is refused, and a session timeout that was not granted is told"]],
+    reason: "without --read-only the session asks for servers that take writes",
+  },
+  {
+    row: 33,
+    what: "the sequence numbers end, or begin again",
+    shown: [
+      [WAITING, "tokens grow from holder to holder, also when the path was deleted in between"],
+      ["recipes/locks/sequence", "a number that another ticket has too is not"],
+    ],
+  },
+  {
+    row: 34,
+    what: "clocks at different rates, very short timeouts",
+    shown: [
+      [CHILD, "$code before anything is queued: $how"],
+      [RELATIVES, "a read-only session is refused, and a session timeout that was not granted is told"],
+    ],
+    reason: "clocks cannot be made to run at different rates here; the session keeps a margin of 5 %",
+  },
+];
+
+test("every failure mode has a test, or a reason why not", () => {
+  expect(modes.map(({ row }) => row)).toEqual(Array.from({ length: 34 }, (_, index) => index + 1));
+  const unshown = modes.filter(({ shown, reason }) => !shown && !reason).map(({ row }) => row);
+  expect(unshown).toEqual([]);
+  const isThere = ([file, title]: Shown) =>
+    readFileSync(join(import.meta.dirname, "..", `${file}.test.ts`), "utf8").includes(`"${title}"`);
+  const missing = modes.flatMap(({ shown = [] }) => shown.filter((one) => !isThere(one)));
+  expect(missing).toEqual([]);
+});
