@@ -53,13 +53,18 @@ describe("Election", () => {
     await eventually(() => expect(told).toEqual([undefined, "one", "two"]));
     await (await campaigning).release();
     await eventually(() => expect(told).toEqual([undefined, "one", "two", undefined]));
+    // The path stays, empty; then it goes, and is made again.
+    const third = await new Election(one, "/e", { id: "three" }).campaign();
+    await eventually(() => expect(told.slice(4)).toEqual(["three"]));
+    await third.release();
+    await eventually(() => expect(told.slice(5)).toEqual([undefined]));
     await one.delete("/e");
-    const again = await new Election(one, "/e", { id: "three" }).campaign();
-    await eventually(() => expect(told).toEqual([undefined, "one", "two", undefined, "three"]));
+    const fourth = await new Election(one, "/e", { id: "four" }).campaign();
+    await eventually(() => expect(told.slice(6)).toEqual(["four"]));
     stop.abort();
     await ended;
-    await again.release();
-    expect(told).toHaveLength(5);
+    await fourth.release();
+    expect(told).toHaveLength(7);
   });
 
   test("an observer hears of a leader that it may not read", async () => {

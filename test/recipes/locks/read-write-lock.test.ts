@@ -59,8 +59,9 @@ describe("ReadWriteLock", () => {
     const [session, other] = [openFor(chroot), openFor(chroot)];
     const lock = new ReadWriteLock(session, "/l", { holder: { who: "ann" } });
     const write = await lock.write.acquire();
-    const writer = new ReadWriteLock(other, "/l").write.acquire();
-    await eventually(async () => expect(await other.getChildren("/l")).toHaveLength(2));
+    const events: LockEvent[] = [];
+    const writer = new ReadWriteLock(other, "/l", { onEvent: (event) => events.push(event) }).write.acquire();
+    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 1 }));
     const read = await lock.downgrade(write);
     expect(read).toMatchObject({ mode: "read", path: "/l" });
     expect(read.nodePath).toBe(write.nodePath.replace("__WRIT__", "__READ__"));
@@ -70,6 +71,8 @@ describe("ReadWriteLock", () => {
     expect(await write.release()).toBe("delete");
     expect(read.isHeld()).toBe(true);
     // The writer has seen its predecessor go and found the reader in its place.
+    const ahead = read.nodePath.slice(3);
+    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 1, ahead }));
     const reader = new ReadWriteLock(other, "/l").read;
     expect(await rejection(reader.acquire({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
     expect((await other.getData(read.nodePath)).stat.czxid).toBe(read.fencingToken);
