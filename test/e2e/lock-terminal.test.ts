@@ -102,7 +102,7 @@ test("the shell: told at the prompt when somebody asks for a lock, and when it i
   await terminal.endsWith(PROMPT);
   // With its session.
   await terminal.enter(`lock ${LOCK}`);
-  await scene.queue(1);
+  await terminal.endsWith(HELD);
   const rival = await scene.rival();
   kill(terminal.pid, "SIGSTOP");
   await rival.gotAt;

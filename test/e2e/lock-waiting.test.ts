@@ -1,7 +1,7 @@
 /** On the way to a lock: not waiting, waiting in vain, being told to stop, and whatever happens to the queue meanwhile. */
 import { describe, expect, test } from "vitest";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, sleep } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { LOCK, Scene } from "./lock-scene.ts";
 
@@ -87,15 +87,18 @@ it("a session that ends while queued: a new place, said aloud, and served in the
   const held = await new Mutex(scene.session, LOCK).acquire();
   const { proxy, server } = await scene.network();
   const beat = scene.beat();
-  const zksh = scene.start(["lock", "--session-timeout", "1s", LOCK, "--", ...beat.command()], { server });
+  const words = ["--connect-timeout", "300ms", "lock", "--session-timeout", "2s", LOCK, "--"];
+  const zksh = scene.start([...words, ...beat.command()], { server });
   const first = await scene.queue(2);
   await proxy.refuse();
   await scene.queue(1);
   // Somebody who came later is before it now.
   const rival = await scene.rival();
+  await eventually(() => expect(zksh.stderr).toContain(`the session ended while waiting for ${LOCK}; queuing again`));
+  // Longer than it takes to give up a server that has never answered.
+  await sleep(1_000);
   await proxy.listen();
   expect(await scene.queue(3)).not.toBe(first);
-  await eventually(() => expect(zksh.stderr).toContain(`the session ended while waiting for ${LOCK}; queuing again`));
   await held.release();
   await beat.started(zksh);
   expect(beat.lines[0]?.at).toBeGreaterThan(await rival.gotAt);

@@ -1,4 +1,5 @@
 /** From no session to a lock that is held. */
+import { setTimeout as pause } from "node:timers/promises";
 import { ConnectionError, UsageError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
 import { acquireLimits, lockOptions } from "./options.ts";
@@ -10,24 +11,29 @@ export interface Acquired {
   readonly session: Session;
 }
 
+/** Whoever has waited for an hour waits for a server that is being restarted, too. */
+const LOOK_AGAIN_MS = 1_000;
+
 /** Queues, over the end of sessions too: the place is then a new one, and said so. The session is closed unless it is returned. */
 export async function queueUp(task: Task): Promise<Acquired> {
   const { context, recipe, values, begun, tell } = task;
   const { signal, isFollowed } = context;
-  for (let isFirst = true; ; isFirst = false) {
+  for (let hasQueued = false; ; ) {
     const session = await context.shell.openSession({ timeoutMs: values.sessionTimeout });
     let isKept = false;
     try {
-      await connect(session, task, isFirst);
+      await connect(session, task, !hasQueued);
       const options = { ...lockOptions(context, values, commandName(task)), onEvent: tell };
       const limits = acquireLimits(values, { begun, isWatched: isFollowed, signal });
       const held = await recipe.acquire(session, options, limits);
       isKept = true;
       return { held, session };
     } catch (error) {
-      const hasQueued = session.id !== 0n && session.state === "lost" && error instanceof ConnectionError;
-      if (!hasQueued || signal.aborted) throw error;
-      tell({ event: "requeued", path: pathOf(task) });
+      if (signal.aborted || session.state !== "lost" || !(error instanceof ConnectionError)) throw error;
+      if (session.id !== 0n) tell({ event: "requeued", path: pathOf(task) });
+      else if (hasQueued) await pause(LOOK_AGAIN_MS, undefined, { signal });
+      else throw error;
+      hasQueued = true;
     } finally {
       if (!isKept) await session.close();
     }
