@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { commands } from "../src/commands/index.ts";
-import { ExitCode } from "../src/errors.ts";
+import { ExitCode, LockExitCode } from "../src/errors.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
@@ -15,6 +15,6 @@ describe("README.md", () => {
   test("lists every exit code", () => {
     const table = /## Exit codes\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? "";
     const codes = [...table.matchAll(/^\| ([\d /]+) \|/gm)].flatMap(([, cell]) => (cell ?? "").split("/").map(Number));
-    expect(codes).toEqual(Object.values(ExitCode));
+    expect(codes).toEqual([...Object.values(ExitCode), ...Object.values(LockExitCode)]);
   });
 });
