@@ -14,8 +14,8 @@ const files = readdirSync(src, { recursive: true, encoding: "utf8" })
 
 /** What each layer may import besides itself. Everybody may import what is in `COMMON`. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
-  main: ["config", "shell", "commands", "render", "io", "session", "session/zookeeper"],
-  index: ["recipes/locks", "session", "session/zookeeper"],
+  main: ["config", "shell", "commands", "render", "io", "session", "session/zookeeper", "embedded"],
+  index: ["recipes/locks", "session", "session/zookeeper", "embedded"],
   config: ["session", "render"],
   shell: ["config", "commands", "recipes/locks", "render", "io", "session"],
   commands: ["commands/under-lock", "recipes", "recipes/locks", "session"],
@@ -26,6 +26,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   io: [],
   session: [],
   "session/zookeeper": ["session", "wire"],
+  embedded: ["wire"],
   wire: [],
 };
 const COMMON = ["errors", "result", "results", "duration", "child"];

@@ -50,6 +50,13 @@ export class JuteWriter {
     this.#length = this.#buffer.writeBigInt64BE(value, this.#length);
   }
 
+  /** A 64-bit value that fits a double: times, never ids. */
+  time(value: number): void {
+    this.#reserve(8);
+    this.#buffer.writeInt32BE(Math.floor(value / 0x1_0000_0000), this.#length);
+    this.#length = this.#buffer.writeUInt32BE(value >>> 0, this.#length + 4);
+  }
+
   boolean(value: boolean): void {
     this.#reserve(1);
     this.#buffer[this.#length++] = value ? 1 : 0;

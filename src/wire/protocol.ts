@@ -16,8 +16,10 @@ export const Opcode = {
   multi: 14,
   create2: 15,
   reconfig: 16,
+  checkWatches: 17,
   removeWatches: 18,
   createContainer: 19,
+  deleteContainer: 20,
   createTtl: 21,
   multiRead: 22,
   auth: 100,
@@ -41,6 +43,9 @@ export function opcodeName(opcode: number): string {
 export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 
 export const EventType = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 } as const;
+
+/** The only session state that servers name in their events. */
+export const SYNC_CONNECTED = 3;
 
 export const WatcherType = { children: 1, data: 2, any: 3 } as const;
 

@@ -37,6 +37,20 @@ export function readStat(reader: JuteReader): StatRecord {
   };
 }
 
+export function writeStat(writer: JuteWriter, stat: StatRecord): void {
+  writer.long(stat.czxid);
+  writer.long(stat.mzxid);
+  writer.time(stat.ctime);
+  writer.time(stat.mtime);
+  writer.int(stat.version);
+  writer.int(stat.cversion);
+  writer.int(stat.aversion);
+  writer.long(stat.ephemeralOwner);
+  writer.int(stat.dataLength);
+  writer.int(stat.numChildren);
+  writer.long(stat.pzxid);
+}
+
 export function readAcl(reader: JuteReader): AclRecord {
   return { perms: reader.int(), scheme: reader.text(), id: reader.text() };
 }
@@ -63,6 +77,25 @@ export function writeCreate(
   if (ttlMs !== undefined) writer.long(BigInt(ttlMs));
 }
 
+export interface CreateRecord {
+  readonly path: string;
+  readonly data: Buffer | null;
+  readonly acl: readonly AclRecord[];
+  readonly flags: number;
+  /** Only where {@link readCreate} was told that there is one. */
+  readonly ttlMs?: bigint;
+}
+
+export function readCreate(reader: JuteReader, { hasTtl }: { readonly hasTtl: boolean }): CreateRecord {
+  return {
+    path: reader.text(),
+    data: reader.buffer(),
+    acl: reader.vector(() => readAcl(reader)),
+    flags: reader.int(),
+    ...(hasTtl && { ttlMs: reader.long() }),
+  };
+}
+
 export interface ConnectRequest {
   readonly lastZxidSeen: bigint;
   readonly timeoutMs: number;
@@ -78,6 +111,19 @@ export function writeConnectRequest(writer: JuteWriter, request: ConnectRequest)
   writer.long(request.sessionId);
   writer.buffer(request.password);
   writer.boolean(request.readOnly);
+}
+
+/** As {@link ConnectRequest}; clients before 3.4 leave the flag out, and do not expect one in the answer. */
+export function readConnectRequest(reader: JuteReader): ConnectRequest & { readonly hasReadOnlyFlag: boolean } {
+  reader.int(); // protocol version
+  const request = {
+    lastZxidSeen: reader.long(),
+    timeoutMs: reader.int(),
+    sessionId: reader.long(),
+    password: reader.buffer() ?? Buffer.alloc(0),
+  };
+  const hasReadOnlyFlag = reader.remaining > 0;
+  return { ...request, hasReadOnlyFlag, readOnly: hasReadOnlyFlag && reader.boolean() };
 }
 
 export interface ConnectResponse {
@@ -99,11 +145,23 @@ export function readConnectResponse(reader: JuteReader): ConnectResponse {
   };
 }
 
+export function writeConnectResponse(
+  writer: JuteWriter,
+  response: Omit<ConnectResponse, "readOnly">,
+  { hasReadOnlyFlag }: { readonly hasReadOnlyFlag: boolean },
+): void {
+  writer.int(0); // protocol version
+  writer.int(response.timeoutMs);
+  writer.long(response.sessionId);
+  writer.buffer(response.password);
+  if (hasReadOnlyFlag) writer.boolean(false);
+}
+
 /** Between the operations of a multi, and after the last one. */
-export function writeMultiHeader(writer: JuteWriter, type: number, done: boolean): void {
+export function writeMultiHeader(writer: JuteWriter, type: number, done: boolean, err = -1): void {
   writer.int(type);
   writer.boolean(done);
-  writer.int(-1);
+  writer.int(err);
 }
 
 export function readMultiHeader(reader: JuteReader): { type: number; done: boolean; err: number } {

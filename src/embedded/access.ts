@@ -1,0 +1,120 @@
+/** Who somebody is, what an access list may say, and what it permits. */
+import { createHash } from "node:crypto";
+import type { AclRecord } from "../wire/records.ts";
+import { refuse } from "./refusal.ts";
+
+export const Perm = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
+
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export const OPEN_ACL: readonly AclRecord[] = [{ perms: Perm.all, scheme: "world", id: "anyone" }];
+export const READ_ACL: readonly AclRecord[] = [{ perms: Perm.read, scheme: "world", id: "anyone" }];
+
+interface Scheme {
+  /** The id that a credential proves; undefined when it proves none. */
+  authenticate(credential: Buffer | null, address: string): string | undefined;
+  /** Whether the id is good enough to stand for `auth` in an access list. An address is not. */
+  readonly isProof: boolean;
+  isValid(id: string): boolean;
+  matches(own: string, listed: string): boolean;
+  /** What may be shown of an id. */
+  userOf(id: string): string;
+}
+
+const SCHEMES: Readonly<Record<string, Scheme>> = {
+  digest: {
+    authenticate(credential) {
+      if (credential === null) return undefined;
+      const text = credential.toString();
+      return `${text.split(":", 1)[0]}:${createHash("sha1").update(text).digest("base64")}`;
+    },
+    isProof: true,
+    // As Java splits: empty pieces at the end do not count.
+    isValid: (id) => id.replace(/:+$/, "").split(":").length === 2,
+    matches: (own, listed) => own === listed,
+    userOf: (id) => id.split(":", 1)[0] ?? "",
+  },
+  ip: {
+    authenticate: (_credential, address) => address,
+    isProof: false,
+    isValid: (id) => parseNetwork(id) !== undefined,
+    matches(own, listed) {
+      const network = parseNetwork(listed);
+      const address = parseNetwork(own);
+      if (network === undefined || address === undefined) return false;
+      const mask = network.bits === 0 ? 0 : -1 << (32 - network.bits);
+      return (network.address & mask) === (address.address & mask);
+    },
+    userOf: (id) => id,
+  },
+};
+
+function schemeOf(name: string): Scheme | undefined {
+  return Object.hasOwn(SCHEMES, name) ? SCHEMES[name] : undefined;
+}
+
+/** `10.1.2.3` or `10.1.0.0/16`. ZooKeeper 3.8 knows no IPv6 here, and neither do we. */
+function parseNetwork(text: string): { address: number; bits: number } | undefined {
+  const found = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:\/(\d+))?$/.exec(text);
+  if (found === null) return undefined;
+  const [, ...parts] = found.map(Number);
+  const bytes = parts.slice(0, 4);
+  const bits = found[5] === undefined ? 32 : Number(found[5]);
+  if (bytes.some((byte) => byte > 255) || bits > 32) return undefined;
+  return { address: bytes.reduce((sum, byte) => (sum << 8) | byte, 0), bits };
+}
+
+/** What a credential proves; undefined when it proves nothing. */
+export function authenticate(scheme: string, credential: Buffer | null, address: string): Identity | undefined {
+  const id = schemeOf(scheme)?.authenticate(credential, address);
+  return id === undefined ? undefined : { scheme, id };
+}
+
+/** How an identity is shown to its owner: a digest without its hash. */
+export function userOf({ scheme, id }: Identity): string {
+  return schemeOf(scheme)?.userOf(id) ?? "";
+}
+
+/** Refuses unless one of the identities has one of the permissions. */
+export function checkAccess(acl: readonly AclRecord[], perm: number, identities: readonly Identity[]): void {
+  if (!isPermitted(acl, perm, identities)) refuse("noAuth");
+}
+
+export function isPermitted(acl: readonly AclRecord[], perm: number, identities: readonly Identity[]): boolean {
+  return acl.some(({ perms, scheme, id }) => {
+    if ((perms & perm) === 0) return false;
+    if (scheme === "world" && id === "anyone") return true;
+    return identities.some((own) => own.scheme === scheme && schemeOf(scheme)?.matches(own.id, id));
+  });
+}
+
+/** The access list that a znode gets when a client asks for `acl`: `auth` becomes whoever the client is. */
+export function resolveAcl(acl: readonly AclRecord[], identities: readonly Identity[]): readonly AclRecord[] {
+  if (acl.length === 0) refuse("invalidAcl");
+  if (acl.length === 1 && isOpen(acl[0])) return OPEN_ACL;
+  const resolved = unique(acl).flatMap((entry) => {
+    const { perms, scheme, id } = entry;
+    if (scheme === "world" && id === "anyone") return [entry];
+    if (scheme !== "auth") return schemeOf(scheme)?.isValid(id) ? [entry] : refuse("invalidAcl");
+    const proved = identities.filter((own) => schemeOf(own.scheme)?.isProof);
+    return proved.length === 0 ? refuse("invalidAcl") : proved.map((own) => ({ perms, ...own }));
+  });
+  return resolved;
+}
+
+/** As those see it who may read but not administrate: digests without their hashes. */
+export function maskAcl(acl: readonly AclRecord[]): AclRecord[] {
+  return acl.map((entry) => (entry.scheme === "digest" ? { ...entry, id: entry.id.replace(/:.*/, ":x") } : entry));
+}
+
+function isOpen(entry: AclRecord | undefined): boolean {
+  return entry?.perms === Perm.all && entry.scheme === "world" && entry.id === "anyone";
+}
+
+function unique(acl: readonly AclRecord[]): readonly AclRecord[] {
+  const isSame = (a: AclRecord, b: AclRecord) => a.perms === b.perms && a.scheme === b.scheme && a.id === b.id;
+  return acl.filter((entry, index) => acl.findIndex((other) => isSame(entry, other)) === index);
+}

@@ -1,0 +1,54 @@
+/** Which request is served by whom, and how an answer is made of it. */
+import type { JuteReader } from "../wire/jute.ts";
+import { ErrorCode, Opcode } from "../wire/protocol.ts";
+import type { Body, Caller, Handler } from "./handler.ts";
+import type { Keeper } from "./keeper.ts";
+import * as reads from "./reads.ts";
+import { Refusal } from "./refusal.ts";
+import * as watching from "./watch-requests.ts";
+import { writeHandlers } from "./writes.ts";
+
+const HANDLERS: ReadonlyMap<number, Handler> = new Map([
+  ...writeHandlers,
+  [Opcode.exists, reads.exists],
+  [Opcode.getData, reads.getData],
+  [Opcode.getAcl, reads.getAcl],
+  [Opcode.getChildren, reads.getChildren],
+  [Opcode.getChildren2, reads.getChildren2],
+  [Opcode.getAllChildrenNumber, reads.getAllChildrenNumber],
+  [Opcode.getEphemerals, reads.getEphemerals],
+  [Opcode.whoAmI, reads.whoAmI],
+  [Opcode.sync, reads.sync],
+  [Opcode.multiRead, reads.multiRead],
+  [Opcode.setWatches, watching.setWatches],
+  [Opcode.setWatches2, watching.setWatches2],
+  [Opcode.addWatch, watching.addWatch],
+  [Opcode.checkWatches, watching.checkWatches],
+  [Opcode.removeWatches, watching.removeWatches],
+  [Opcode.ping, () => undefined],
+  [Opcode.closeSession, closeSession],
+]);
+
+export interface Answer {
+  readonly zxid: bigint;
+  readonly err: number;
+  readonly body: Body | undefined;
+}
+
+/** Serves one request to its end. Undefined: an operation that this server does not know. */
+export function dispatch(keeper: Keeper, caller: Caller, opcode: number, request: JuteReader): Answer | undefined {
+  const handler = HANDLERS.get(opcode);
+  if (handler === undefined) return undefined;
+  try {
+    const body = handler(keeper, caller, request);
+    return { zxid: keeper.lastZxid, err: 0, body };
+  } catch (error) {
+    // Whatever else goes wrong with a request is put down to the way it was written, as ZooKeeper does.
+    const err = error instanceof Refusal ? error.code : ErrorCode.marshallingError;
+    return { zxid: keeper.lastZxid, err, body: undefined };
+  }
+}
+
+function closeSession(keeper: Keeper, { session }: Caller): undefined {
+  keeper.endSession(session);
+}

@@ -1,0 +1,142 @@
+/** What the server says of itself to whoever sends it four letters. */
+import { hostname } from "node:os";
+import type { Connection } from "./connection.ts";
+import type { Keeper } from "./keeper.ts";
+import type { Traffic } from "./traffic.ts";
+import type { Watcher } from "./watches.ts";
+
+/** The release whose behaviour this server has; clients choose by it what they may ask for. */
+const VERSION = "3.8.0-zksh-embedded";
+
+export interface Subject {
+  readonly keeper: Keeper;
+  readonly traffic: Traffic;
+  readonly connections: ReadonlySet<Connection>;
+  readonly port: number;
+  readonly startedAt: number;
+}
+
+const WORDS: Readonly<Record<string, (subject: Subject) => string>> = {
+  ruok: () => "imok",
+  isro: () => "rw",
+  srvr,
+  stat: (subject) => {
+    const clients = [...subject.connections].map((connection) => `${describe(connection, true)}\n`).join("");
+    return srvr(subject).replace("\n", `\nClients:\n${clients}\n`);
+  },
+  cons: ({ connections }) => `${[...connections].map((connection) => `${describe(connection, false)}\n`).join("")}\n`,
+  mntr,
+  dump,
+  conf,
+  envi: () => `Environment:\nzookeeper.version=${VERSION}\nhost.name=${hostname()}\n`,
+  wchs: ({ keeper: { watches } }) => {
+    const { data } = watches;
+    return `${data.watcherCount} connections watching ${data.paths.size} paths\nTotal watches:${data.size}\n`;
+  },
+  wchp: ({ keeper: { watches } }) => {
+    const lines = [...watches.data.paths].map(([path, watchers]) => `${path}\n${sessionLines(watchers.keys())}`);
+    return `${lines.join("")}\n`;
+  },
+  wchc: ({ keeper: { watches } }) => {
+    const lines = [...watches.data.watchers].map(([watcher, paths]) => {
+      return `${sessionOf(watcher)}\n${[...paths].map((path) => `\t${path}\n`).join("")}`;
+    });
+    return `${lines.join("")}\n`;
+  },
+};
+
+/** Undefined when it is none of the words. */
+export function answerWord(word: string, subject: Subject): string | undefined {
+  return Object.hasOwn(WORDS, word) ? WORDS[word]?.(subject) : undefined;
+}
+
+function srvr({ keeper, traffic, connections }: Subject): string {
+  return [
+    `Zookeeper version: ${VERSION}`,
+    "Latency min/avg/max: 0/0.0/0",
+    `Received: ${traffic.received}`,
+    `Sent: ${traffic.sent}`,
+    `Connections: ${connections.size}`,
+    "Outstanding: 0",
+    `Zxid: ${hex(keeper.lastZxid)}`,
+    "Mode: standalone",
+    `Node count: ${keeper.tree.size}`,
+    "",
+  ].join("\n");
+}
+
+function mntr({ keeper, traffic, connections, startedAt }: Subject): string {
+  const { tree, watches, sessions, options } = keeper;
+  const ephemerals = [...tree.ephemerals.values()].reduce((sum, paths) => sum + paths.size, 0);
+  const values = {
+    version: VERSION,
+    server_state: "standalone",
+    uptime: Math.round(options.now() - startedAt),
+    avg_latency: "0.0",
+    min_latency: 0,
+    max_latency: 0,
+    packets_received: traffic.received,
+    packets_sent: traffic.sent,
+    num_alive_connections: connections.size,
+    outstanding_requests: 0,
+    znode_count: tree.size,
+    watch_count: watches.size,
+    ephemerals_count: ephemerals,
+    approximate_data_size: tree.approximateBytes,
+    global_sessions: sessions.size,
+    local_sessions: 0,
+  };
+  return Object.entries(values)
+    .map(([key, value]) => `zk_${key}\t${value}\n`)
+    .join("");
+}
+
+function dump({ keeper: { sessions, tree }, connections }: Subject): string {
+  const { expiry } = sessions;
+  const lines = ["SessionTracker dump:", `Session Sets (${expiry.buckets.length})/(${expiry.size}):`];
+  for (const [, expiring] of expiry.buckets) {
+    lines.push(`${expiring.size} expire together:`, ...[...expiring].map(({ id }) => `\t${hex(id)}`));
+  }
+  lines.push("ephemeral nodes dump:", `Sessions with Ephemerals (${tree.ephemerals.size}):`);
+  for (const [id, paths] of tree.ephemerals) lines.push(`${hex(id)}:`, ...[...paths].map((path) => `\t${path}`));
+  lines.push("Connections dump:", `Connections (${connections.size}):`);
+  for (const { remoteAddress, remotePort, attachedSession } of connections) {
+    lines.push(`\tip: /${remoteAddress}:${remotePort} sessionId: ${hex(attachedSession?.id ?? 0n)}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function conf({ keeper: { options }, port }: Subject): string {
+  return [
+    `clientPort=${port}`,
+    `tickTime=${options.tickTimeMs}`,
+    "maxClientCnxns=0",
+    `minSessionTimeout=${options.minSessionTimeoutMs}`,
+    `maxSessionTimeout=${options.maxSessionTimeoutMs}`,
+    "serverId=0",
+    "",
+  ].join("\n");
+}
+
+function describe({ remoteAddress, remotePort, traffic, attachedSession }: Connection, isBrief: boolean): string {
+  const { received, sent, lastOperation, establishedAt, lastXid, lastZxid, lastReplyAt } = traffic;
+  const session =
+    isBrief || attachedSession === undefined
+      ? ""
+      : `,sid=${hex(attachedSession.id)},lop=${lastOperation},est=${establishedAt},to=${attachedSession.timeoutMs}` +
+        `${lastXid < 0 ? "" : `,lcxid=0x${lastXid.toString(16)}`},lzxid=${hex(lastZxid)},lresp=${lastReplyAt}` +
+        ",llat=0,minlat=0,avglat=0,maxlat=0";
+  return ` /${remoteAddress}:${remotePort}[1](queued=0,recved=${received},sent=${sent}${session})`;
+}
+
+function sessionLines(watchers: Iterable<Watcher>): string {
+  return [...watchers].map((watcher) => `\t${sessionOf(watcher)}\n`).join("");
+}
+
+function sessionOf(watcher: Watcher): string {
+  return hex("attachedSession" in watcher ? ((watcher as Connection).attachedSession?.id ?? 0n) : 0n);
+}
+
+function hex(id: bigint): string {
+  return `0x${BigInt.asUintN(64, id).toString(16)}`;
+}

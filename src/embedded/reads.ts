@@ -1,0 +1,140 @@
+/** The requests that change nothing. */
+import { type JuteReader, type JuteWriter, MalformedFrameError } from "../wire/jute.ts";
+import { Opcode } from "../wire/protocol.ts";
+import { readMultiHeader, writeAcl, writeMultiHeader, writeStat } from "../wire/records.ts";
+import { checkAccess, isPermitted, maskAcl, Perm, userOf } from "./access.ts";
+import type { Body, Caller, Handler } from "./handler.ts";
+import type { Keeper } from "./keeper.ts";
+import { Refusal, refuse } from "./refusal.ts";
+import type { Znode } from "./znode.ts";
+
+/** Nobody waits for more than this in one answer; who asks for it is up to no good. */
+const MAX_REPLY_BYTES = 64 << 20;
+
+interface Read {
+  readonly path: string;
+  readonly watch: boolean;
+}
+
+function readRead(request: JuteReader): Read {
+  return { path: request.text(), watch: request.boolean() };
+}
+
+export const exists: Handler = (keeper, caller, request) => {
+  const { path, watch } = readRead(request);
+  if (path.includes("\0")) refuse("badArguments");
+  // It waits for the znode to be created, too.
+  if (watch) keeper.watches.data.add(path, caller, "one-shot");
+  const stat = keeper.tree.get(path).stat();
+  return (writer) => writeStat(writer, stat);
+};
+
+export const getData: Handler = (keeper, caller, request) => dataOf(keeper, caller, readRead(request));
+
+function dataOf(keeper: Keeper, caller: Caller, { path, watch }: Read): Body {
+  const znode = readable(keeper, caller, path);
+  if (watch) keeper.watches.data.add(path, caller, "one-shot");
+  return (writer) => {
+    writer.buffer(znode.data);
+    writeStat(writer, znode.stat());
+  };
+}
+
+export const getChildren: Handler = (keeper, caller, request) => childrenOf(keeper, caller, readRead(request)).names;
+
+export const getChildren2: Handler = (keeper, caller, request) => {
+  const { names, znode } = childrenOf(keeper, caller, readRead(request));
+  return (writer) => {
+    names(writer);
+    writeStat(writer, znode.stat());
+  };
+};
+
+function childrenOf(keeper: Keeper, caller: Caller, { path, watch }: Read): { names: Body; znode: Znode } {
+  const znode = readable(keeper, caller, path);
+  if (watch) keeper.watches.children.add(path, caller, "one-shot");
+  return { znode, names: (writer) => writeNames(writer, znode.children) };
+}
+
+export const getAcl: Handler = (keeper, { identities }, request) => {
+  const znode = keeper.tree.get(request.text());
+  checkAccess(znode.acl, Perm.read | Perm.admin, identities);
+  const acl = isPermitted(znode.acl, Perm.admin, identities) ? znode.acl : maskAcl(znode.acl);
+  return (writer) => {
+    writer.vector(acl, (entry) => writeAcl(writer, entry));
+    writeStat(writer, znode.stat());
+  };
+};
+
+export const getAllChildrenNumber: Handler = (keeper, caller, request) => {
+  const path = request.text();
+  readable(keeper, caller, path);
+  const count = keeper.tree.countBelow(path);
+  return (writer) => writer.int(count);
+};
+
+export const getEphemerals: Handler = (keeper, { session }, request) => {
+  const prefix = request.string() ?? "";
+  const own = [...(keeper.tree.ephemerals.get(session.id) ?? [])];
+  const isAll = ["", "/"].includes(prefix.trim());
+  const found = isAll ? own : own.filter((path) => path.startsWith(prefix));
+  return (writer) => writeNames(writer, new Set(found));
+};
+
+export const whoAmI: Handler =
+  (_keeper, { identities }) =>
+  (writer) =>
+    writer.vector(identities, (identity) => {
+      writer.string(identity.scheme);
+      writer.string(userOf(identity));
+    });
+
+/** There is only one server, and it has caught up with itself. */
+export const sync: Handler = (_keeper, _caller, request) => {
+  const path = request.string();
+  return (writer) => writer.string(path);
+};
+
+/** Each read succeeds or fails for itself. */
+export const multiRead: Handler = (keeper, caller, request) => {
+  const reads: { type: number; read: Read }[] = [];
+  for (let header = readMultiHeader(request); !header.done; header = readMultiHeader(request)) {
+    const { type } = header;
+    if (type !== Opcode.getData && type !== Opcode.getChildren) throw new MalformedFrameError(`a multiRead of ${type}`);
+    // Watches are not set here, whatever the client asks for.
+    reads.push({ type, read: { ...readRead(request), watch: false } });
+  }
+  return (writer) => {
+    const start = writer.length;
+    for (const { type, read } of reads) {
+      writeOneRead(writer, type, () =>
+        type === Opcode.getData ? dataOf(keeper, caller, read) : childrenOf(keeper, caller, read).names,
+      );
+      if (writer.length - start > MAX_REPLY_BYTES) throw new MalformedFrameError("an answer without an end");
+    }
+    writeMultiHeader(writer, -1, true);
+  };
+};
+
+function writeOneRead(writer: JuteWriter, type: number, read: () => Body): void {
+  try {
+    const body = read();
+    writeMultiHeader(writer, type, false, 0);
+    body(writer);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    writeMultiHeader(writer, Opcode.error, false, error.code);
+    writer.int(error.code);
+  }
+}
+
+function readable(keeper: Keeper, { identities }: Caller, path: string): Znode {
+  const znode = keeper.tree.get(path);
+  checkAccess(znode.acl, Perm.read, identities);
+  return znode;
+}
+
+function writeNames(writer: JuteWriter, names: ReadonlySet<string>): void {
+  writer.int(names.size);
+  for (const name of names) writer.string(name);
+}

@@ -1,0 +1,76 @@
+/** Sessions: who may come back to which, and when one is over. A session outlives its connections. */
+import { randomBytes } from "node:crypto";
+import { ExpiryQueue } from "./expiry-queue.ts";
+
+/** What a session needs to know of the connection it is attached to. */
+export interface Attached {
+  /** Hangs up without another word. */
+  destroy(): void;
+}
+
+export interface Session {
+  readonly id: bigint;
+  readonly password: Buffer;
+  timeoutMs: number;
+  connection: Attached | undefined;
+}
+
+const PASSWORD_BYTES = 16;
+
+export class Sessions {
+  readonly #sessions = new Map<bigint, Session>();
+  readonly #expiry: ExpiryQueue<Session>;
+  readonly #now: () => number;
+  #nextId: bigint;
+
+  constructor(tickTimeMs: number, now: () => number) {
+    this.#now = now;
+    this.#expiry = new ExpiryQueue(tickTimeMs, now());
+    this.#nextId = firstId(Date.now());
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  get expiry(): ExpiryQueue<Session> {
+    return this.#expiry;
+  }
+
+  open(timeoutMs: number): Session {
+    const session = { id: this.#nextId++, password: randomBytes(PASSWORD_BYTES), timeoutMs, connection: undefined };
+    this.#sessions.set(session.id, session);
+    this.#expiry.update(session, timeoutMs, this.#now());
+    return session;
+  }
+
+  find(id: bigint): Session | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** Its client has been heard of. False when the session is over. */
+  touch(session: Session): boolean {
+    if (this.#sessions.get(session.id) !== session) return false;
+    this.#expiry.update(session, session.timeoutMs, this.#now());
+    return true;
+  }
+
+  remove(session: Session): void {
+    this.#sessions.delete(session.id);
+    this.#expiry.remove(session);
+  }
+
+  /** Those that nobody has heard of for their whole timeout. They are still to be ended. */
+  takeExpired(): Session[] {
+    return this.#expiry.takeExpired(this.#now());
+  }
+
+  msToNextExpiry(): number {
+    return this.#expiry.waitMs(this.#now());
+  }
+}
+
+/** As ZooKeeper makes them: the server's number (1) in the highest byte, then a time, then room to count. */
+function firstId(time: number): bigint {
+  return (BigInt.asUintN(64, BigInt(time) << 24n) >> 8n) | (1n << 56n);
+}

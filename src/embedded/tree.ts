@@ -1,0 +1,164 @@
+/** The znodes. Changes have been checked when they come here; they are made at once, and watchers hear of them at once. */
+import type { AclRecord } from "../wire/records.ts";
+import { OPEN_ACL, READ_ACL } from "./access.ts";
+import { splitPath } from "./paths.ts";
+import { Quotas } from "./quotas.ts";
+import { refuse } from "./refusal.ts";
+import type { Watches } from "./watches.ts";
+import { type Lifetime, PERSISTENT, Znode } from "./znode.ts";
+
+export interface NewZnode {
+  readonly path: string;
+  readonly data: Buffer | null;
+  readonly acl: readonly AclRecord[];
+  readonly lifetime: Lifetime;
+  /** How many children its parent has had, this one counted. */
+  readonly parentCreates: number;
+}
+
+/** When a change happened, by both clocks. */
+export interface Moment {
+  readonly zxid: bigint;
+  readonly time: number;
+}
+
+export class Tree {
+  readonly quotas = new Quotas(this);
+  readonly #watches: Watches;
+  readonly #root: Znode;
+  readonly #znodes = new Map<string, Znode>();
+  readonly #ephemerals = new Map<bigint, Set<string>>();
+  /** Containers and znodes with a time to live. */
+  readonly #reapable = new Set<string>();
+  #bytes = 0;
+
+  constructor(watches: Watches) {
+    this.#watches = watches;
+    this.#root = this.#plant("/");
+    this.#root.addChild("zookeeper");
+    const zookeeper = this.#plant("/zookeeper");
+    zookeeper.addChild("quota");
+    zookeeper.addChild("config");
+    this.#plant("/zookeeper/quota");
+    const config = this.#plant("/zookeeper/config");
+    config.acl = READ_ACL;
+    config.aversion = -1;
+  }
+
+  /** The root answers to "" too. */
+  find(path: string): Znode | undefined {
+    return path === "" ? this.#root : this.#znodes.get(path);
+  }
+
+  get(path: string): Znode {
+    return this.find(path) ?? refuse("noNode");
+  }
+
+  /** As servers count: the root twice, because of its two names. */
+  get size(): number {
+    return this.#znodes.size + 1;
+  }
+
+  get approximateBytes(): number {
+    return this.#bytes;
+  }
+
+  /** The sessions that own ephemerals, with their paths. */
+  get ephemerals(): ReadonlyMap<bigint, ReadonlySet<string>> {
+    return this.#ephemerals;
+  }
+
+  get reapable(): ReadonlySet<string> {
+    return this.#reapable;
+  }
+
+  countBelow(path: string): number {
+    if (path === "/") return this.#znodes.size - 1;
+    let count = 0;
+    const waiting = [path];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      for (const name of this.find(at)?.children ?? []) {
+        count++;
+        waiting.push(`${at}/${name}`);
+      }
+    }
+    return count;
+  }
+
+  create({ path, data, acl, lifetime, parentCreates }: NewZnode, { zxid, time }: Moment): Znode {
+    const { parent: parentPath, name } = splitPath(path);
+    const parent = this.get(parentPath);
+    // A counter that has run over stays where it is, and with it the zxid.
+    if (parentCreates > parent.creates) {
+      parent.creates = parentCreates;
+      parent.pzxid = zxid;
+    }
+    const znode = new Znode(data, acl, lifetime, zxid, time);
+    parent.addChild(name);
+    this.#znodes.set(path, znode);
+    this.#bytes += weight(path, data);
+    if (lifetime.kind === "ephemeral") this.#addEphemeral(lifetime.owner, path);
+    else if (lifetime.kind !== "persistent") this.#reapable.add(path);
+    this.quotas.created(parentPath, name, path, data?.length ?? 0);
+    this.#watches.created(path, parentPath || "/");
+    return znode;
+  }
+
+  delete(path: string, zxid: bigint): void {
+    const { parent: parentPath, name } = splitPath(path);
+    const parent = this.get(parentPath);
+    const { data, lifetime } = this.get(path);
+    parent.removeChild(name);
+    if (zxid > parent.pzxid) parent.pzxid = zxid;
+    this.#znodes.delete(path);
+    this.#bytes -= weight(path, data);
+    if (lifetime.kind === "ephemeral") this.#removeEphemeral(lifetime.owner, path);
+    else if (lifetime.kind !== "persistent") this.#reapable.delete(path);
+    this.quotas.deleted(parentPath, name, path, data?.length ?? 0);
+    this.#watches.deleted(path, parentPath || "/");
+  }
+
+  setData(path: string, data: Buffer | null, version: number, { zxid, time }: Moment): Znode {
+    const znode = this.get(path);
+    const bytes = (data?.length ?? 0) - (znode.data?.length ?? 0);
+    znode.data = data;
+    znode.version = version;
+    znode.mzxid = zxid;
+    znode.mtime = time;
+    this.#bytes += bytes;
+    this.quotas.changed(path, bytes);
+    this.#watches.changed(path);
+    return znode;
+  }
+
+  setAcl(path: string, acl: readonly AclRecord[], version: number): Znode {
+    const znode = this.get(path);
+    znode.acl = acl;
+    znode.aversion = version;
+    return znode;
+  }
+
+  /** Part of every tree from the beginning. */
+  #plant(path: string): Znode {
+    const znode = new Znode(Buffer.alloc(0), OPEN_ACL, PERSISTENT, 0n, 0);
+    this.#znodes.set(path, znode);
+    this.#bytes += weight(path, znode.data);
+    return znode;
+  }
+
+  #addEphemeral(owner: bigint, path: string): void {
+    const paths = this.#ephemerals.get(owner);
+    if (paths === undefined) this.#ephemerals.set(owner, new Set([path]));
+    else paths.add(path);
+  }
+
+  #removeEphemeral(owner: bigint, path: string): void {
+    const paths = this.#ephemerals.get(owner);
+    paths?.delete(path);
+    if (paths?.size === 0) this.#ephemerals.delete(owner);
+  }
+}
+
+function weight(path: string, data: Buffer | null): number {
+  return path.length + (data?.length ?? 0);
+}
