@@ -13,8 +13,9 @@ interface FailureMode {
   readonly reason?: string;
 }
 
-const [CHILD, WAITING, LOST, ENSEMBLE, TERMINAL, RELATIVES] = [
+const [CHILD, END, WAITING, LOST, ENSEMBLE, TERMINAL, RELATIVES] = [
   "e2e/lock-child",
+  "e2e/lock-end",
   "e2e/lock-waiting",
   "e2e/lock-lost",
   "e2e/lock-ensemble",
@@ -51,19 +52,19 @@ const modes: readonly FailureMode[] = [
   {
     row: 4,
     what: "somebody deletes the ticket",
-    shown: [[CHILD, "120 when somebody deletes the ticket, even if the program ends with 0"]],
+    shown: [[END, "120 when somebody deletes the ticket, even if the program ends with 0"]],
   },
   {
     row: 5,
     what: "a shell in between takes the signal",
-    shown: [[CHILD, "121 when asked to give way in the words that are $how, with all it has started"]],
+    shown: [[END, "121 when asked to give way in the words that are $how, with all it has started"]],
   },
   { row: 6, what: "HUP, QUIT, USR1 to zksh", shown: [[CHILD, "reach the program, whose end is ours"]] },
   { row: 7, what: "zksh is killed", shown: [[LOST, "zksh is $how"]] },
   {
     row: 8,
     what: "the lock is released before the program is dead",
-    shown: [[CHILD, "comes in order: all processes, then the ticket, then the session"]],
+    shown: [[END, "comes in order: all processes, then the ticket, then the session"]],
   },
   {
     row: 9,
@@ -95,7 +96,7 @@ const modes: readonly FailureMode[] = [
     reason: "there is no option that would rather fail than queue again",
   },
   { row: 14, what: "the program fails, and the next host must not go on", reason: "--hold-on-failure is not offered" },
-  { row: 15, what: "a job so short that another host runs it again", shown: [[CHILD, "waits for --min-hold"]] },
+  { row: 15, what: "a job so short that another host runs it again", shown: [[END, "waits for --min-hold"]] },
   { row: 16, what: "no such command, after an hour", shown: [[CHILD, "$code before anything is queued: $how"]] },
   {
     row: 17,
@@ -178,7 +179,7 @@ const modes: readonly FailureMode[] = [
   {
     row: 30,
     what: "an exit code that could mean anything",
-    shown: [[CHILD, "held 0, busy 75, timeout 124, interrupted 143"]],
+    shown: [[END, "held 0, busy 75, timeout 124, interrupted 143"]],
   },
   {
     row: 31,

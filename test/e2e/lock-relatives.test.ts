@@ -58,6 +58,37 @@ it.for(sorts)("$words: a signal while queued leaves nothing: 143", async ({ word
   expect(await scene.run([...next, "-n", ...path, "--", "true"])).toMatchObject({ code: 0 });
 });
 
+it("rwlock: readers together, a writer alone, with the same codes", async (context) => {
+  const scene = await Scene.at(context, server.address);
+  const side = (words: string[]) => {
+    const beat = scene.beat();
+    return { beat, zksh: scene.start(["-v", "rwlock", ...words, LOCK, "--", ...beat.command()]) };
+  };
+  const readers = [side(["read"]), side(["read"])];
+  for (const { beat, zksh } of readers) await beat.started(zksh);
+  expect(await scene.run(["rwlock", "write", "-n", LOCK, "--", "true"])).toMatchObject({ code: 75 });
+  const writer = side(["write"]);
+  await scene.queue(3);
+  // Behind a writer that waits.
+  const late = scene.run(["rwlock", "read", LOCK, "--", "sh", "-c", "echo $ZK_LOCK_MODE"]);
+  await scene.queue(4);
+  expect(writer.beat.hasRun).toBe(false);
+  for (const { beat } of readers) beat.end();
+  await writer.beat.started(writer.zksh);
+  const lastRead = Math.max(...readers.map(({ beat }) => beat.lastAt));
+  expect(writer.beat.lines[0]?.at).toBeGreaterThan(lastRead);
+  for (const { zksh } of readers) expect(await zksh.result).toMatchObject({ code: 7 });
+  const [, ticket = ""] = await eventually(async () => {
+    const names = await scene.tickets();
+    expect(names).toHaveLength(2);
+    return [0, names[0]] as const;
+  });
+  await scene.session.delete(`${LOCK}/${ticket}`);
+  expect(await writer.zksh.result).toMatchObject({ code: 120 });
+  const { stdout } = await late;
+  expect(String(stdout)).toBe("read\n");
+});
+
 it("sem: as many as there are permits, and 125 for whoever has another limit in mind", async (context) => {
   const scene = await Scene.at(context, server.address);
   const hold = async () => {

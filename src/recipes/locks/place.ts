@@ -79,7 +79,8 @@ export class Place {
     const [ticket, own, { data, begun }] = [this.#ticket, this.#own, this.#attempt];
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
-    const stamp = isStamped ? () => data({ acquired: new Date().toISOString() }) : undefined;
+    const acquired = new Date().toISOString();
+    const stamp = isStamped ? () => data({ acquired }) : undefined;
     return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
   }
 }

@@ -165,7 +165,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
     if (!session.isAlive()) throw sessionLost();
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
-    const stamp = this.options.data ? undefined : () => data({ acquired: new Date().toISOString() });
+    const acquired = new Date().toISOString();
+    const stamp = this.options.data ? undefined : () => data({ acquired });
     return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
   }
 
