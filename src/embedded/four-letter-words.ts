@@ -6,7 +6,7 @@ import type { Traffic } from "./traffic.ts";
 import type { Watcher } from "./watches.ts";
 
 /** The release whose behaviour this server has; clients choose by it what they may ask for. */
-const VERSION = "3.8.0-zksh-embedded";
+const VERSION = "3.8.0-zksh-embedded, built on 2022-02-25 08:49 UTC";
 
 export interface Subject {
   readonly keeper: Keeper;
@@ -34,12 +34,14 @@ const WORDS: Readonly<Record<string, (subject: Subject) => string>> = {
     return `${data.watcherCount} connections watching ${data.paths.size} paths\nTotal watches:${data.size}\n`;
   },
   wchp: ({ keeper: { watches } }) => {
-    const lines = [...watches.data.paths].map(([path, watchers]) => `${path}\n${sessionLines(watchers.keys())}`);
+    const lines = [...watches.data.paths].map(
+      ([path, watchers]) => `${path}\n${indented([...watchers.keys()].map(sessionOf))}`,
+    );
     return `${lines.join("")}\n`;
   },
   wchc: ({ keeper: { watches } }) => {
     const lines = [...watches.data.watchers].map(([watcher, paths]) => {
-      return `${sessionOf(watcher)}\n${[...paths].map((path) => `\t${path}\n`).join("")}`;
+      return `${sessionOf(watcher)}\n${indented(paths)}`;
     });
     return `${lines.join("")}\n`;
   },
@@ -85,25 +87,60 @@ function mntr({ keeper, traffic, connections, startedAt }: Subject): string {
     approximate_data_size: tree.approximateBytes,
     global_sessions: sessions.size,
     local_sessions: 0,
+    auth_failed_count: traffic.authFailures,
+    // Sockets; and there is no limit that this server knows of.
+    open_file_descriptor_count: connections.size + 1,
+    max_file_descriptor_count: 0x7fff_ffff,
   };
   return Object.entries(values)
     .map(([key, value]) => `zk_${key}\t${value}\n`)
     .join("");
 }
 
-function dump({ keeper: { sessions, tree }, connections }: Subject): string {
+function dump({ keeper: { sessions, tree, options }, connections }: Subject): string {
   const { expiry } = sessions;
-  const lines = ["SessionTracker dump:", `Session Sets (${expiry.buckets.length})/(${expiry.size}):`];
-  for (const [, expiring] of expiry.buckets) {
-    lines.push(`${expiring.size} expire together:`, ...[...expiring].map(({ id }) => `\t${hex(id)}`));
+  const now = options.now();
+  const ephemerals = [...tree.ephemerals].map(([id, paths]) => `${hex(id)}:\n${indented(paths)}`);
+  const attached = new Map<number, Connection[]>();
+  for (const connection of connections) {
+    const deadline = (connection.attachedSession && expiry.deadlineOf(connection.attachedSession)) ?? now;
+    attached.set(deadline, [...(attached.get(deadline) ?? []), connection]);
   }
-  lines.push("ephemeral nodes dump:", `Sessions with Ephemerals (${tree.ephemerals.size}):`);
-  for (const [id, paths] of tree.ephemerals) lines.push(`${hex(id)}:`, ...[...paths].map((path) => `\t${path}`));
-  lines.push("Connections dump:", `Connections (${connections.size}):`);
-  for (const { remoteAddress, remotePort, attachedSession } of connections) {
-    lines.push(`\tip: /${remoteAddress}:${remotePort} sessionId: ${hex(attachedSession?.id ?? 0n)}`);
-  }
-  return `${lines.join("\n")}\n`;
+  return [
+    "SessionTracker dump:\nSession ",
+    sets(expiry.buckets, now, ({ id }) => hex(id)),
+    `ephemeral nodes dump:\nSessions with Ephemerals (${tree.ephemerals.size}):\n`,
+    ...ephemerals,
+    "Connections dump:\nConnections ",
+    sets([...attached], now, (connection) => {
+      const { remoteAddress, remotePort, attachedSession } = connection;
+      return `ip: /${remoteAddress}:${remotePort} sessionId: ${hex(attachedSession?.id ?? 0n)}`;
+    }),
+  ].join("");
+}
+
+/** What ends when, in groups. */
+function sets<Thing>(
+  groups: readonly (readonly [deadline: number, things: Iterable<Thing>])[],
+  now: number,
+  name: (thing: Thing) => string,
+): string {
+  const named = groups.map(([deadline, things]) => ({ deadline, names: [...things].map(name) }));
+  const total = named.reduce((sum, { names }) => sum + names.length, 0);
+  const texts = named.map(({ deadline, names }) => {
+    return `${names.length} expire at ${javaDate(new Date(Date.now() + deadline - now))}:\n${indented(names)}`;
+  });
+  return `Sets (${groups.length})/(${total}):\n${texts.join("")}`;
+}
+
+/** `Tue Nov 16 10:00:00 UTC 2026`, as Java writes dates. */
+function javaDate(date: Date): string {
+  const [weekday, day, month, year, time] = date.toUTCString().replace(",", "").split(" ");
+  return `${weekday} ${month} ${day} ${time} UTC ${year}`;
+}
+
+function indented(lines: Iterable<string>): string {
+  return [...lines].map((line) => `\t${line}\n`).join("");
 }
 
 function conf({ keeper: { options }, port }: Subject): string {
@@ -124,13 +161,9 @@ function describe({ remoteAddress, remotePort, traffic, attachedSession }: Conne
     isBrief || attachedSession === undefined
       ? ""
       : `,sid=${hex(attachedSession.id)},lop=${lastOperation},est=${establishedAt},to=${attachedSession.timeoutMs}` +
-        `${lastXid < 0 ? "" : `,lcxid=0x${lastXid.toString(16)}`},lzxid=${hex(lastZxid)},lresp=${lastReplyAt}` +
+        `,lcxid=0x${lastXid.toString(16)},lzxid=${hex(lastZxid)},lresp=${lastReplyAt}` +
         ",llat=0,minlat=0,avglat=0,maxlat=0";
   return ` /${remoteAddress}:${remotePort}[1](queued=0,recved=${received},sent=${sent}${session})`;
-}
-
-function sessionLines(watchers: Iterable<Watcher>): string {
-  return [...watchers].map((watcher) => `\t${sessionOf(watcher)}\n`).join("");
 }
 
 function sessionOf(watcher: Watcher): string {
