@@ -83,7 +83,9 @@ export function checkAccess(acl: readonly AclRecord[], perm: number, identities:
   if (!isPermitted(acl, perm, identities)) refuse("noAuth");
 }
 
+/** An empty list permits everything. */
 export function isPermitted(acl: readonly AclRecord[], perm: number, identities: readonly Identity[]): boolean {
+  if (acl === OPEN_ACL || acl.length === 0) return true;
   return acl.some(({ perms, scheme, id }) => {
     if ((perms & perm) === 0) return false;
     if (scheme === "world" && id === "anyone") return true;

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { FrameReader } from "../wire/frames.ts";
 import { JuteReader, JuteWriter, MalformedFrameError } from "../wire/jute.ts";
 import { ErrorCode, Opcode, SYNC_CONNECTED, Xid } from "../wire/protocol.ts";
-import { readConnectRequest, writeConnectResponse } from "../wire/records.ts";
-import { authenticate, type Identity } from "./access.ts";
+import { type AclRecord, readConnectRequest, writeConnectResponse } from "../wire/records.ts";
+import { authenticate, type Identity, isPermitted, Perm } from "./access.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Body, Caller } from "./handler.ts";
 import { attach } from "./handshake.ts";
@@ -83,7 +83,8 @@ export class Connection implements Caller {
   }
 
   /** A watched znode has changed. */
-  notify(type: number, path: string): void {
+  notify(type: number, path: string, acl: readonly AclRecord[]): void {
+    if (!isPermitted(acl, Perm.read, this.#identities)) return;
     this.#reply(Xid.notification, NO_ZXID.event, 0, (writer) => {
       writer.int(type);
       writer.int(SYNC_CONNECTED);
@@ -191,6 +192,7 @@ export class Connection implements Caller {
     const scheme = this.#reader.string() ?? "";
     const identity = authenticate(scheme, this.#reader.buffer(), this.remoteAddress);
     if (identity === undefined) {
+      this.#host.traffic.authFailures++;
       this.#reply(xid, NO_ZXID.auth, ErrorCode.authFailed);
       return this.#end();
     }

@@ -3,6 +3,7 @@ import type { JuteReader } from "../wire/jute.ts";
 import { ErrorCode, Opcode } from "../wire/protocol.ts";
 import type { Body, Caller, Handler } from "./handler.ts";
 import type { Keeper } from "./keeper.ts";
+import { multi, multiRead } from "./multi.ts";
 import * as reads from "./reads.ts";
 import { Refusal } from "./refusal.ts";
 import * as watching from "./watch-requests.ts";
@@ -19,7 +20,8 @@ const HANDLERS: ReadonlyMap<number, Handler> = new Map([
   [Opcode.getEphemerals, reads.getEphemerals],
   [Opcode.whoAmI, reads.whoAmI],
   [Opcode.sync, reads.sync],
-  [Opcode.multiRead, reads.multiRead],
+  [Opcode.multi, multi],
+  [Opcode.multiRead, multiRead],
   [Opcode.setWatches, watching.setWatches],
   [Opcode.setWatches2, watching.setWatches2],
   [Opcode.addWatch, watching.addWatch],
@@ -44,8 +46,8 @@ export function dispatch(keeper: Keeper, caller: Caller, opcode: number, request
     return { zxid: keeper.lastZxid, err: 0, body };
   } catch (error) {
     // Whatever else goes wrong with a request is put down to the way it was written, as ZooKeeper does.
-    const err = error instanceof Refusal ? error.code : ErrorCode.marshallingError;
-    return { zxid: keeper.lastZxid, err, body: undefined };
+    const { code, body } = error instanceof Refusal ? error : new Refusal(ErrorCode.marshallingError);
+    return { zxid: keeper.lastZxid, err: code, body };
   }
 }
 

@@ -55,8 +55,8 @@ export class ExpiryQueue<Thing> {
     return [...this.#buckets].sort(([a], [b]) => a - b);
   }
 
-  get size(): number {
-    return this.#deadlines.size;
+  deadlineOf(thing: Thing): number | undefined {
+    return this.#deadlines.get(thing);
   }
 
   #take(thing: Thing, deadline: number): void {

@@ -1,22 +1,18 @@
 /** The requests that change nothing. */
-import { type JuteReader, type JuteWriter, MalformedFrameError } from "../wire/jute.ts";
-import { Opcode } from "../wire/protocol.ts";
-import { readMultiHeader, writeAcl, writeMultiHeader, writeStat } from "../wire/records.ts";
+import type { JuteReader, JuteWriter } from "../wire/jute.ts";
+import { writeAcl, writeStat } from "../wire/records.ts";
 import { checkAccess, isPermitted, maskAcl, Perm, userOf } from "./access.ts";
 import type { Body, Caller, Handler } from "./handler.ts";
 import type { Keeper } from "./keeper.ts";
-import { Refusal, refuse } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 import type { Znode } from "./znode.ts";
 
-/** Nobody waits for more than this in one answer; who asks for it is up to no good. */
-const MAX_REPLY_BYTES = 64 << 20;
-
-interface Read {
+export interface Read {
   readonly path: string;
   readonly watch: boolean;
 }
 
-function readRead(request: JuteReader): Read {
+export function readRead(request: JuteReader): Read {
   return { path: request.text(), watch: request.boolean() };
 }
 
@@ -31,7 +27,7 @@ export const exists: Handler = (keeper, caller, request) => {
 
 export const getData: Handler = (keeper, caller, request) => dataOf(keeper, caller, readRead(request));
 
-function dataOf(keeper: Keeper, caller: Caller, { path, watch }: Read): Body {
+export function dataOf(keeper: Keeper, caller: Caller, { path, watch }: Read): Body {
   const znode = readable(keeper, caller, path);
   if (watch) keeper.watches.data.add(path, caller, "one-shot");
   return (writer) => {
@@ -50,7 +46,7 @@ export const getChildren2: Handler = (keeper, caller, request) => {
   };
 };
 
-function childrenOf(keeper: Keeper, caller: Caller, { path, watch }: Read): { names: Body; znode: Znode } {
+export function childrenOf(keeper: Keeper, caller: Caller, { path, watch }: Read): { names: Body; znode: Znode } {
   const znode = readable(keeper, caller, path);
   if (watch) keeper.watches.children.add(path, caller, "one-shot");
   return { znode, names: (writer) => writeNames(writer, znode.children) };
@@ -94,39 +90,6 @@ export const sync: Handler = (_keeper, _caller, request) => {
   const path = request.string();
   return (writer) => writer.string(path);
 };
-
-/** Each read succeeds or fails for itself. */
-export const multiRead: Handler = (keeper, caller, request) => {
-  const reads: { type: number; read: Read }[] = [];
-  for (let header = readMultiHeader(request); !header.done; header = readMultiHeader(request)) {
-    const { type } = header;
-    if (type !== Opcode.getData && type !== Opcode.getChildren) throw new MalformedFrameError(`a multiRead of ${type}`);
-    // Watches are not set here, whatever the client asks for.
-    reads.push({ type, read: { ...readRead(request), watch: false } });
-  }
-  return (writer) => {
-    const start = writer.length;
-    for (const { type, read } of reads) {
-      writeOneRead(writer, type, () =>
-        type === Opcode.getData ? dataOf(keeper, caller, read) : childrenOf(keeper, caller, read).names,
-      );
-      if (writer.length - start > MAX_REPLY_BYTES) throw new MalformedFrameError("an answer without an end");
-    }
-    writeMultiHeader(writer, -1, true);
-  };
-};
-
-function writeOneRead(writer: JuteWriter, type: number, read: () => Body): void {
-  try {
-    const body = read();
-    writeMultiHeader(writer, type, false, 0);
-    body(writer);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    writeMultiHeader(writer, Opcode.error, false, error.code);
-    writer.int(error.code);
-  }
-}
 
 function readable(keeper: Keeper, { identities }: Caller, path: string): Znode {
   const znode = keeper.tree.get(path);

@@ -100,14 +100,14 @@ export class Tree {
     if (lifetime.kind === "ephemeral") this.#addEphemeral(lifetime.owner, path);
     else if (lifetime.kind !== "persistent") this.#reapable.add(path);
     this.quotas.created(parentPath, name, path, data?.length ?? 0);
-    this.#watches.created(path, parentPath || "/");
+    this.#watches.created({ path, acl }, { path: parentPath || "/", acl: parent.acl });
     return znode;
   }
 
   delete(path: string, zxid: bigint): void {
     const { parent: parentPath, name } = splitPath(path);
     const parent = this.get(parentPath);
-    const { data, lifetime } = this.get(path);
+    const { data, acl, lifetime } = this.get(path);
     parent.removeChild(name);
     if (zxid > parent.pzxid) parent.pzxid = zxid;
     this.#znodes.delete(path);
@@ -115,7 +115,7 @@ export class Tree {
     if (lifetime.kind === "ephemeral") this.#removeEphemeral(lifetime.owner, path);
     else if (lifetime.kind !== "persistent") this.#reapable.delete(path);
     this.quotas.deleted(parentPath, name, path, data?.length ?? 0);
-    this.#watches.deleted(path, parentPath || "/");
+    this.#watches.deleted({ path, acl }, { path: parentPath || "/", acl: parent.acl });
   }
 
   setData(path: string, data: Buffer | null, version: number, { zxid, time }: Moment): Znode {
@@ -127,7 +127,7 @@ export class Tree {
     znode.mtime = time;
     this.#bytes += bytes;
     this.quotas.changed(path, bytes);
-    this.#watches.changed(path);
+    this.#watches.changed({ path, acl: znode.acl });
     return znode;
   }
 

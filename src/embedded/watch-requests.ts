@@ -37,18 +37,18 @@ function setAgain(
 ): void {
   for (const path of paths.data) {
     const znode = tree.find(path);
-    if (znode === undefined) caller.notify(EventType.deleted, path);
-    else if (znode.mzxid > relativeZxid) caller.notify(EventType.dataChanged, path);
+    if (znode === undefined) caller.notify(EventType.deleted, path, []);
+    else if (znode.mzxid > relativeZxid) caller.notify(EventType.dataChanged, path, []);
     else watches.data.add(path, caller, "one-shot");
   }
   for (const path of paths.exist) {
-    if (tree.find(path) !== undefined) caller.notify(EventType.created, path);
+    if (tree.find(path) !== undefined) caller.notify(EventType.created, path, []);
     else watches.data.add(path, caller, "one-shot");
   }
   for (const path of paths.children) {
     const znode = tree.find(path);
-    if (znode === undefined) caller.notify(EventType.deleted, path);
-    else if (znode.pzxid > relativeZxid) caller.notify(EventType.childrenChanged, path);
+    if (znode === undefined) caller.notify(EventType.deleted, path, []);
+    else if (znode.pzxid > relativeZxid) caller.notify(EventType.childrenChanged, path, []);
     else watches.children.add(path, caller, "one-shot");
   }
 }

@@ -3,10 +3,18 @@
  * connection.
  */
 import { EventType } from "../wire/protocol.ts";
+import type { AclRecord } from "../wire/records.ts";
 
 /** Somebody who can be told: a connection. */
 export interface Watcher {
-  notify(type: number, path: string): void;
+  /** Hears nothing of a znode whose access list does not let it read. */
+  notify(type: number, path: string, acl: readonly AclRecord[]): void;
+}
+
+/** A znode that something has happened to, or that had children come or go. */
+export interface Changed {
+  readonly path: string;
+  readonly acl: readonly AclRecord[];
 }
 
 export type WatchMode = "one-shot" | "persistent" | "recursive";
@@ -46,10 +54,10 @@ export class WatchTable {
   }
 
   /** Tells everybody concerned, but for those in `told`; returns everybody concerned. Uses up one-shot watches. */
-  trigger(type: number, path: string, told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
+  trigger(type: number, { path, acl }: Changed, told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
     if (this.#byPath.size === 0) return NOBODY;
     const concerned = this.#concerned(type, path);
-    for (const watcher of concerned) if (!told?.has(watcher)) watcher.notify(type, path);
+    for (const watcher of concerned) if (!told?.has(watcher)) watcher.notify(type, path, acl);
     return concerned;
   }
 
@@ -108,19 +116,19 @@ export class Watches {
   readonly data = new WatchTable();
   readonly children = new WatchTable();
 
-  created(path: string, parent: string): void {
-    this.data.trigger(EventType.created, path);
+  created(znode: Changed, parent: Changed): void {
+    this.data.trigger(EventType.created, znode);
     this.children.trigger(EventType.childrenChanged, parent);
   }
 
-  deleted(path: string, parent: string): void {
-    const told = this.data.trigger(EventType.deleted, path);
-    this.children.trigger(EventType.deleted, path, told);
+  deleted(znode: Changed, parent: Changed): void {
+    const told = this.data.trigger(EventType.deleted, znode);
+    this.children.trigger(EventType.deleted, znode, told);
     this.children.trigger(EventType.childrenChanged, parent);
   }
 
-  changed(path: string): void {
-    this.data.trigger(EventType.dataChanged, path);
+  changed(znode: Changed): void {
+    this.data.trigger(EventType.dataChanged, znode);
   }
 
   addLasting(path: string, watcher: Watcher, mode: "persistent" | "recursive"): void {

@@ -1,7 +1,7 @@
 /** The requests that change znodes. Each takes a zxid, whether it succeeds or not. */
-import { type JuteReader, type JuteWriter, MalformedFrameError } from "../wire/jute.ts";
-import { ErrorCode, Opcode } from "../wire/protocol.ts";
-import { readAcl, readCreate, readMultiHeader, type StatRecord, writeMultiHeader, writeStat } from "../wire/records.ts";
+import type { JuteReader } from "../wire/jute.ts";
+import { type ErrorCode, Opcode } from "../wire/protocol.ts";
+import { type CreateRecord, readAcl, readCreate, type StatRecord, writeStat } from "../wire/records.ts";
 import {
   type Change,
   type Circumstances,
@@ -11,29 +11,33 @@ import {
   checkSetData,
   checkVersion,
 } from "./changes.ts";
-import { Drafts } from "./drafts.ts";
 import type { Body, Caller, Handler } from "./handler.ts";
 import type { Keeper } from "./keeper.ts";
-import { Refusal, refuse } from "./refusal.ts";
+import { refuse } from "./refusal.ts";
 
 /** Reads a request; the result checks it. */
-type Reading = (request: JuteReader) => (around: Circumstances) => Change;
+type Reading = (request: JuteReader) => Prepare;
+export type Prepare = (around: Circumstances) => Change;
 
 function create(opcode: number): Reading {
   return (request) => {
-    const record = readCreate(request, { hasTtl: opcode === Opcode.createTtl });
-    const owned = { ...record, data: own(record.data) };
-    return (around) => checkCreate(around, opcode, owned);
+    const record = readOwnCreate(request, opcode);
+    return (around) => checkCreate(around, opcode, record);
   };
 }
 
-const deleteNode: Reading = (request) => {
+export function readOwnCreate(request: JuteReader, opcode: number): CreateRecord {
+  const record = readCreate(request, { hasTtl: opcode === Opcode.createTtl });
+  return { ...record, data: own(record.data) };
+}
+
+export const deleteNode: Reading = (request) => {
   const path = request.text();
   const version = request.int();
   return (around) => checkDelete(around, path, version);
 };
 
-const setData: Reading = (request) => {
+export const setData: Reading = (request) => {
   const path = request.text();
   const data = own(request.buffer());
   const version = request.int();
@@ -47,7 +51,7 @@ const setAcl: Reading = (request) => {
   return (around) => checkSetAcl(around, path, acl, version);
 };
 
-const check: Reading = (request) => {
+export const check: Reading = (request) => {
   const path = request.text();
   const version = request.int();
   return (around) => checkVersion(around, path, version);
@@ -61,7 +65,11 @@ function own(data: Buffer | null): Buffer | null {
   return copy;
 }
 
-function circumstances(keeper: Keeper, { identities, session }: Caller, find: Circumstances["find"]): Circumstances {
+export function circumstances(
+  keeper: Keeper,
+  { identities, session }: Caller,
+  find: Circumstances["find"],
+): Circumstances {
   const { tree, options } = keeper;
   return { find, identities, sessionId: session.id, quotas: options.enforceQuotas ? tree.quotas : undefined };
 }
@@ -100,7 +108,6 @@ export const writeHandlers: readonly (readonly [opcode: number, handler: Handler
   [Opcode.setData, one(setData, stat)],
   [Opcode.setAcl, one(setAcl, stat)],
   [Opcode.check, one(check, stat)],
-  [Opcode.multi, (keeper, caller, request) => multi(keeper, caller, request)],
   // Asked by the server itself; and what only an ensemble can do.
   [Opcode.deleteContainer, refusing("badArguments")],
   [Opcode.reconfig, refusing("reconfigDisabled")],
@@ -111,101 +118,4 @@ function refusing(reason: keyof typeof ErrorCode): Handler {
     keeper.begin();
     return refuse(reason);
   };
-}
-
-interface SubOperation {
-  /** The number its result goes by. */
-  readonly type: number;
-  readonly prepare: (around: Circumstances) => Change;
-}
-
-/** All or nothing: every operation is checked against what those before it would leave, then all of them are done. */
-function multi(keeper: Keeper, caller: Caller, request: JuteReader): Body {
-  const moment = keeper.begin();
-  const operations = readOperations(request);
-  const drafts = new Drafts(keeper.tree);
-  const around = circumstances(keeper, caller, (at) => drafts.find(at));
-  const changes: Change[] = [];
-  for (const { prepare } of operations) {
-    try {
-      const change = prepare(around);
-      drafts.note(change);
-      changes.push(change);
-    } catch (error) {
-      if (error instanceof Refusal) return failure(operations.length, changes.length, error.code);
-      throw error;
-    }
-  }
-  // Stats as they are right after each change; a later one may change them again.
-  const stats = changes.map((change) => keeper.apply(change, moment)?.stat());
-  return (writer) => {
-    for (const [index, { type }] of operations.entries()) {
-      writeMultiHeader(writer, type, false, 0);
-      writeResult(writer, type, changes[index]?.path ?? "", stats[index]);
-    }
-    writeMultiHeader(writer, -1, true);
-  };
-}
-
-function writeResult(writer: JuteWriter, type: number, created: string, stat: StatRecord | undefined): void {
-  if (type === Opcode.create || type === Opcode.create2) writer.string(created);
-  if ((type === Opcode.create2 || type === Opcode.setData) && stat !== undefined) writeStat(writer, stat);
-}
-
-/** A multi that fails is answered without an error; the errors are its results. Those before the culprit have 0. */
-function failure(count: number, culprit: number, code: number): Body {
-  return (writer) => {
-    for (let index = 0; index < count; index++) {
-      const err = index < culprit ? 0 : index === culprit ? code : ErrorCode.runtimeInconsistency;
-      writeMultiHeader(writer, Opcode.error, false, err);
-      writer.int(err);
-    }
-    writeMultiHeader(writer, -1, true);
-  };
-}
-
-function readOperations(request: JuteReader): SubOperation[] {
-  const operations: SubOperation[] = [];
-  for (let header = readMultiHeader(request); !header.done; header = readMultiHeader(request)) {
-    operations.push(readOperation(header.type, request));
-  }
-  return operations;
-}
-
-function readOperation(type: number, request: JuteReader): SubOperation {
-  switch (type) {
-    case Opcode.create:
-    case Opcode.create2:
-    case Opcode.createContainer:
-    case Opcode.createTtl:
-      return readSubCreate(type, request);
-    case Opcode.delete:
-      return { type, prepare: deleteNode(request) };
-    case Opcode.setData:
-      return { type, prepare: setData(request) };
-    case Opcode.check:
-      return { type, prepare: check(request) };
-    default:
-      throw new MalformedFrameError(`a multi with operation ${type}`);
-  }
-}
-
-const CONTAINER_MODE = 4;
-const TTL_MODES: readonly number[] = [5, 6];
-
-/**
- * Here the mode decides, not the number that the operation came under; ZooKeeper 3.8 does not even look at it. Only
- * containers and znodes with a time to live are answered with a stat.
- */
-function readSubCreate(askedType: number, request: JuteReader): SubOperation {
-  const { ttlMs, ...record } = readCreate(request, { hasTtl: askedType === Opcode.createTtl });
-  const owned = { ...record, data: own(record.data) };
-  if (TTL_MODES.includes(record.flags)) {
-    if (ttlMs === undefined) throw new MalformedFrameError("a create with a time to live, and no time");
-    return { type: Opcode.create2, prepare: (around) => checkCreate(around, Opcode.createTtl, { ...owned, ttlMs }) };
-  }
-  const isContainer = record.flags === CONTAINER_MODE;
-  const opcode = isContainer ? Opcode.createContainer : Opcode.create;
-  const type = isContainer ? Opcode.create2 : Opcode.create;
-  return { type, prepare: (around) => checkCreate(around, opcode, owned) };
 }
