@@ -29,7 +29,7 @@ export async function queueUp(task: Task): Promise<Acquired> {
       isKept = true;
       return { held, session };
     } catch (error) {
-      if (signal.aborted || session.state !== "lost" || !(error instanceof ConnectionError)) throw error;
+      if (signal.aborted || session.isAlive() || !(error instanceof ConnectionError)) throw error;
       if (session.id !== 0n) tell({ event: "requeued", path: pathOf(task) });
       else if (hasQueued) await pause(LOOK_AGAIN_MS, undefined, { signal });
       else throw error;

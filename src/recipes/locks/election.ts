@@ -6,8 +6,8 @@ import { type Contender, parseContenders } from "./contender.ts";
 import type { HeldLock } from "./held-lock.ts";
 import { describeParty, type Party } from "./holder-record.ts";
 import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
-import { sessionLost } from "./node-watch.ts";
 import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
+import { sessionLost } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
 
 const LATCH: QueueLockShape = {

@@ -1,7 +1,8 @@
-import { ConnectionError, NoNodeError, PermissionError } from "../../errors.ts";
+import { NoNodeError, PermissionError } from "../../errors.ts";
 import { baseName, parentPath } from "../../session/path.ts";
 import type { Session, WatchEvent } from "../../session/session.ts";
 import type { Bell } from "../bell.ts";
+import { sessionLost } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
 
 /** How often to look where nobody may watch the znode. */
@@ -87,8 +88,4 @@ export class NodeWatch {
     if (path === this.#path && type === "data-changed") this.#hasChanged = true;
     this.#bell.ring();
   };
-}
-
-export function sessionLost(): ConnectionError {
-  return new ConnectionError("session-expired", "the session ended, and the place in the queue with it");
 }

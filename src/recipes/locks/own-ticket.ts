@@ -38,7 +38,7 @@ export class OwnTicket {
 
   /** For whoever still waits: there is nothing to wait for any more. */
   throwIfGone(): void {
-    if (this.#isGone) throw ticketGone(this.#path);
+    if (this.#isGone) throw ticketGone(this.#path, this.#session);
     if (this.#request) throw revoked(this.#path, this.#request);
   }
 

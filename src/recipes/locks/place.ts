@@ -4,10 +4,9 @@ import type { LockListener } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
 import type { LockMode } from "./holder-record.ts";
 import { type Attempt, busy } from "./lock-recipe.ts";
-import { sessionLost } from "./node-watch.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { type Chores, remove } from "./removal.ts";
-import type { Ticket } from "./ticket.ts";
+import { sessionLost, type Ticket } from "./ticket.ts";
 import type { TicketQueue } from "./ticket-queue.ts";
 
 export interface PlaceOptions {

@@ -20,12 +20,11 @@ import { describeParty, type Party, type RevokeRequest } from "./holder-record.t
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { makePath } from "./make-path.ts";
 import { MUTEX } from "./mutex.ts";
-import { sessionLost } from "./node-watch.ts";
 import { OwnTicket, revoked } from "./own-ticket.ts";
 import { QueueLock } from "./queue-lock.ts";
 import { remove } from "./removal.ts";
 import { encodeLimit, recordedLimit } from "./semaphore-limit.ts";
-import { checkSequence, isMissing, type Listing, type Ticket, ticketGone } from "./ticket.ts";
+import { checkSequence, isMissing, type Listing, sessionLost, type Ticket, ticketGone } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
 
 export interface SemaphoreOptions extends LockOptions {
@@ -147,7 +146,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
 
   /** Throws where the numbers cannot be relied on, or a lease of ours is gone. */
   #isGood(ticket: Ticket, listing: Listing): boolean {
-    if (isMissing(ticket, listing)) throw ticketGone(this.path);
+    if (isMissing(ticket, listing)) throw ticketGone(this.path, this.session);
     checkSequence(ticket, parseContenders(listing.children), this.#leases);
     const own = new Set(ticket.nodes.map(baseName));
     const [last] = ticket.contenders.slice(-1);
@@ -242,7 +241,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
         if (session.state === "lost") throw sessionLost();
         own.throwIfGone();
         if (request) throw revoked(path, request);
-        if (turn.signal.aborted) throw ticketGone(path);
+        if (turn.signal.aborted) throw ticketGone(path, session);
       }
     } finally {
       stopOwn();

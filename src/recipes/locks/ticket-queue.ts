@@ -51,8 +51,8 @@ export class TicketQueue {
 
   /** Takes in a listing. Throws LockError where the numbers cannot be relied on, or the ticket is gone. */
   note(listing: Listing, ticket: Ticket): void {
-    const { path, onEvent } = this.#options;
-    if (isMissing(ticket, listing)) throw ticketGone(path);
+    const { session, path, onEvent } = this.#options;
+    if (isMissing(ticket, listing)) throw ticketGone(path, session);
     const present = parseContenders(listing.children);
     checkSequence(ticket, present, path);
     // A listing that was asked for earlier may be taken in later, and would hide who came between.

@@ -2,9 +2,9 @@
  * A place in a queue: ephemeral sequential znodes made in one transaction, found again by the uuid in their names. One,
  * as a rule; two where stock kazoo has to be kept out too; and one for each permit of a semaphore.
  */
-import { LockError } from "../../errors.ts";
+import { ConnectionError, LockError, type ZkshError } from "../../errors.ts";
 import { baseName, joinPath } from "../../session/path.ts";
-import type { Acl, MultiOp } from "../../session/session.ts";
+import type { Acl, MultiOp, Session } from "../../session/session.ts";
 import { bySequence, type Contender, parseContender } from "./contender.ts";
 import type { ParentKind } from "./make-path.ts";
 
@@ -74,8 +74,14 @@ export function isMissing({ nodes }: Stake, { children }: Listing): boolean {
   return nodes.some((node) => !children.includes(baseName(node)));
 }
 
-export function ticketGone(path: string): LockError {
+/** Why a ticket is not there any more. A server that expires a session deletes its tickets before it tells of the end. */
+export function ticketGone(path: string, session: Session): ZkshError {
+  if (!session.isAlive()) return sessionLost();
   return new LockError("revoked", `somebody removed our ticket from the queue of ${path}`, { path });
+}
+
+export function sessionLost(): ConnectionError {
+  return new ConnectionError("session-expired", "the session ended, and the place in the queue with it");
 }
 
 /** Throws where the server's numbers can no longer be relied on: beside another ticket with our number, or near the last one. */

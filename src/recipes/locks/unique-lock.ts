@@ -11,10 +11,11 @@ import { HeldLock } from "./held-lock.ts";
 import { describeParty, type Party } from "./holder-record.ts";
 import { type Attempt, busy, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { isNodeExists, makePath } from "./make-path.ts";
-import { NodeWatch, sessionLost } from "./node-watch.ts";
+import { NodeWatch } from "./node-watch.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { type Removed, unlessOver } from "./removal.ts";
 import type { Stake } from "./ticket.ts";
+import { sessionLost } from "./ticket.ts";
 import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 export class UniqueLock extends LockRecipe<HeldLock> {
