@@ -30,6 +30,7 @@ class Watchdog {
   #hasBeenAsked = false;
   #timer: NodeJS.Timeout | undefined;
   #unread = "";
+  #hasEnded = false;
 
   constructor(leave: () => void) {
     this.#leave = leave;
@@ -39,6 +40,8 @@ class Watchdog {
     const lines = (this.#unread + chunk).split("\n");
     this.#unread = lines.pop() ?? "";
     for (const line of lines) this.#hear(line);
+    // The last word counts: nothing is done before all of them are known.
+    this.#look();
   }
 
   #hear(line: string): void {
@@ -46,9 +49,7 @@ class Watchdog {
     if (word === "tree") this.#tree = new ProcessTree(JSON.parse(rest.join(" ")));
     else if (word === "permit") this.#permit(Number(rest[0]), Number(rest[1]));
     else if (word === "stopping") this.#hasBeenAsked = true;
-    // There is nothing behind it.
-    else if (word === "bye") return this.#end();
-    this.#look();
+    else if (word === "bye") this.#end();
   }
 
   /** zksh is dead. */
@@ -67,7 +68,7 @@ class Watchdog {
 
   #look(): void {
     clearTimeout(this.#timer);
-    if (!this.#tree) return;
+    if (!this.#tree || this.#hasEnded) return;
     const now = monotonicMs();
     const askAt = this.#stopAt + TOLERANCE_MS;
     const actsAt = Math.min(askAt, this.#killAt);
@@ -81,10 +82,13 @@ class Watchdog {
 
   #lookAgainIn(ms: number): void {
     if (ms === Number.POSITIVE_INFINITY) return;
-    this.#timer = setTimeout(() => this.#look(), Math.min(ms, LONGEST_TIMER_MS));
+    // When we were frozen too, newer words may wait to be read; they are before an immediate comes.
+    const look = () => void setImmediate(() => this.#look());
+    this.#timer = setTimeout(look, Math.min(ms, LONGEST_TIMER_MS));
   }
 
   #end(): void {
+    this.#hasEnded = true;
     clearTimeout(this.#timer);
     this.#leave();
   }

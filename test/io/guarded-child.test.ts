@@ -90,6 +90,16 @@ describe("a guarded program", () => {
   });
 });
 
+test("what still runs after dispose is nobody's business any more", async () => {
+  const guarded = await start("exec sleep 300");
+  await eventually(() => expect(leftovers()).toHaveLength(2));
+  await guarded.dispose();
+  await eventually(() => expect(leftovers()).toEqual([guarded.pid]));
+  expect(isRunning(guarded.pid)).toBe(true);
+  guarded.signal("SIGKILL");
+  await guarded.gone();
+});
+
 /** What a program may leave behind; each writes the numbers of all its processes. */
 const FAMILIES = [
   { what: "its children", script: "sleep 300 & echo $$ $! > FILE; wait" },

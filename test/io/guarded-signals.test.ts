@@ -136,8 +136,8 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
   });
 
   test("leaves a program alone whose permission is renewed", async () => {
-    const { guard, pids } = await all(`(sleep 1.5; echo slept > FILE.log; exit 4) & echo $$ $! > FILE; wait $!`, {
-      permit: [400, 600],
+    const { guard, pids } = await all(`(sleep 2.5; echo slept > FILE.log; exit 4) & echo $$ $! > FILE; wait $!`, {
+      permit: [1_500, 2_000],
       renewEveryMs: 100,
     });
     expect(await guard.ended()).toEqual({ code: 4 });
@@ -156,11 +156,27 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
   });
 });
 
-test("what the guard writes leaves the program's stderr as it is", async () => {
-  const { guard, pid } = await guarding("trap '' USR1; sleep 300");
+test("the watchdog acts on the last word when it was frozen itself", async () => {
+  const { guard } = await guarding(MEEK.replaceAll("FILE", file), { permit: [1_500, 2_000], renewEveryMs: 100 });
+  const pids = await pidsIn(file, 2);
+  const watchdog = await eventually(() => leftovers().find(isWatchdog) ?? false);
+  kill(watchdog, "SIGSTOP");
+  // Longer than the last permission it has read.
+  await sleep(2_500);
+  kill(watchdog, "SIGCONT");
+  await eventually(() => findProcess(watchdog)?.state === "running");
+  await sleep(200);
+  expect(pids.map(isRunning)).toEqual([true, true]);
+  for (const pid of pids) kill(pid, "SIGTERM");
+  expect(await guard.ended()).toEqual({ killedBy: "SIGTERM" });
+});
+
+test("what the guard writes leaves the program's output as it is", async () => {
+  const { guard, pid } = await guarding(`trap '' USR1; echo ready > ${file}; sleep 300`);
+  await eventually(() => wordsIn(file).includes("ready"));
   guard.kill("SIGUSR1");
   await eventually(() => expect(guard.signals).toEqual(["SIGUSR1"]));
-  const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/2`, "utf8"))?.[1] ?? "";
+  const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/1`, "utf8"))?.[1] ?? "";
   // Not O_NONBLOCK, or what it writes would be lost when nobody reads for a while.
   expect(Number.parseInt(flags, 8) & constants.O_NONBLOCK).toBe(0);
   guard.kill("SIGTERM");

@@ -1,10 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { buildSync } from "esbuild";
 import { findProcess, hasInEnvironment, processTable } from "../../src/io/process-table.ts";
 import { eventually } from "../support/eventually.ts";
-import { spawnTracked } from "../support/tracked-process.ts";
+import { spawnTracked, temporaryDirectory } from "../support/tracked-process.ts";
 import type { Guarding } from "./fixtures/guarding-process.ts";
 
 const MARK = { ZKSH_TEST_MARK: randomUUID() };
@@ -50,8 +51,28 @@ export async function pidsIn(file: string, count: number): Promise<number[]> {
 }
 
 export function guardingCommand(guarding: Guarding): [string, ...string[]] {
-  const program = join(import.meta.dirname, "fixtures/guarding-process.ts");
-  return [process.execPath, "--import", import.meta.resolve("tsx"), program, JSON.stringify(guarding)];
+  return [process.execPath, guardingProgram(), JSON.stringify(guarding)];
+}
+
+let built: string | undefined;
+
+/** Bundled as zksh is: a loader would open the streams before we do, and take its time. */
+function guardingProgram(): string {
+  if (built !== undefined) return built;
+  const directory = temporaryDirectory("guarding");
+  const root = join(import.meta.dirname, "../..");
+  built = join(directory, "guarding-process.mjs");
+  buildSync({
+    entryPoints: [join(import.meta.dirname, "fixtures/guarding-process.ts")],
+    outfile: built,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["inquirer", "ora", "chalk"],
+  });
+  writeFileSync(join(directory, "package.json"), '{"type":"module"}');
+  copyFileSync(join(root, "dist/watchdog.js"), join(directory, "watchdog.js"));
+  return built;
 }
 
 interface Said {
@@ -64,7 +85,7 @@ interface Said {
 /** A process of its own that guards a program. */
 export class GuardingProcess {
   readonly process: ChildProcess;
-  #stderr = "";
+  #stdout = "";
 
   constructor(guarding: Guarding) {
     const [file, ...args] = guardingCommand(guarding);
@@ -72,10 +93,10 @@ export class GuardingProcess {
     this.process = spawnTracked(file, args, {
       env: environment,
       detached: true,
-      stdio: ["ignore", "ignore", "pipe"],
+      stdio: ["ignore", "pipe", "inherit"],
     });
-    this.process.stderr?.on("data", (chunk) => {
-      this.#stderr += chunk;
+    this.process.stdout?.on("data", (chunk) => {
+      this.#stdout += chunk;
     });
   }
 
@@ -84,7 +105,7 @@ export class GuardingProcess {
   }
 
   get said(): Said[] {
-    const lines = this.#stderr.split("\n").filter((line) => line.startsWith("{"));
+    const lines = this.#stdout.split("\n").filter((line) => line.startsWith("{"));
     return lines.map((line) => JSON.parse(line));
   }
 
