@@ -31,6 +31,8 @@ export interface Config {
   readonly output: OutputFormat;
   readonly color: ColorChoice;
   readonly isEmbedded: boolean;
+  /** Nobody has named a server. */
+  readonly isDefaultServer: boolean;
   /** The text of `-c`. */
   readonly script: string | undefined;
   /** The name after `-f`; `-` is stdin. */
@@ -57,13 +59,16 @@ interface ConfigFiles {
 /** Throws UsageError with the name of the option or variable that is wrong. */
 export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Config {
   const settings = new Settings(flags, surroundings.env);
+  const isEmbedded = settings.isOn("embedded");
+  if (isEmbedded) refuseOtherServers(flags);
   return {
     session: sessionSettings(settings),
     files: fileSettings(settings),
-    tls: tlsSettings(settings),
+    tls: isEmbedded ? undefined : tlsSettings(settings),
     output: outputFormat(flags, surroundings),
     color: settings.choice("color", ["auto", "always", "never"]) ?? "auto",
-    isEmbedded: settings.isOn("embedded"),
+    isEmbedded,
+    isDefaultServer: !isEmbedded && settings.text("server") === undefined,
     script: settings.text("command"),
     scriptFile: settings.text("file"),
     keepsGoing: settings.isOn("keep-going"),
@@ -73,6 +78,12 @@ export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Conf
     isVerbose: settings.isOn("verbose"),
     isDebug: settings.isOn("debug"),
   };
+}
+
+/** The environment may name servers for other lines; a line that names one itself cannot mean its own server. */
+function refuseOtherServers(flags: GlobalFlags): void {
+  const other = globalOptions.find(({ name }) => /^(server|tls|client-conf)/.test(name) && flags[name] !== undefined);
+  if (other) throw new UsageError(`--embedded and ${globalSpelling(other)} were both given`);
 }
 
 /** The format alone: an error in any other setting is already reported in it. */

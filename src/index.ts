@@ -1,4 +1,5 @@
-/** What programs can use of zksh: ZooKeeper sessions, their errors, and locks. */
+/** What programs can use of zksh: ZooKeeper sessions, their errors, locks, and a server in memory for tests. */
+export { type EmbeddedServer, type EmbeddedServerOptions, startEmbeddedServer } from "./embedded/server.ts";
 export * from "./errors.ts";
 export { Election, type ElectionOptions } from "./recipes/locks/election.ts";
 export type { LockEvent, LockListener } from "./recipes/locks/events.ts";

@@ -1,7 +1,7 @@
 /** The composition root: the command line and the world outside become settings, a front end, and an exit code. */
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { findCommand, type Program } from "./commands/command.ts";
+import { findCommand, type Program, type RunningServer, type ServerRequest } from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
 import { type Config, outputFormat, readConfig, type Surroundings, sessionOptions } from "./config.ts";
 import { ExitCode, InterruptedError, lockExitCodeOf, NoNodeError, UsageError } from "./errors.ts";
@@ -64,35 +64,57 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
   let flags: GlobalFlags = argv.includes("--json") ? { json: ["true"] } : {};
   let command: string | undefined;
   let open: ReportContext["open"];
+  let leave = async () => {};
   try {
     const line = splitGlobals(argv);
     flags = line.flags;
     command = line.words[0];
     const config = readConfig(flags, surroundings);
-    refuseMissingParts(config);
+    const server = config.isEmbedded ? new PrivateServer() : undefined;
+    if (server) leave = () => server.stop();
     const reportLine = (failed: unknown, where: { readonly command?: string }) =>
       reportError(failed, { io, flags, surroundings, open, signalCode, ...where });
-    const environment = { io, services, signal: interrupt.signal, report: reportLine };
+    const environment = { io, services, server, signal: interrupt.signal, report: reportLine };
     open = frontEndOptions(config, environment).openSession;
     const code = await run(line.words, config, environment);
-    return signalCode ?? code;
+    return endsBySignal(command) ? code : (signalCode ?? code);
   } catch (error) {
     if (isBrokenPipe(error)) return ExitCode.ok;
     return reportError(error, { io, flags, surroundings, command, open, signalCode });
   } finally {
+    await leave();
     stopListening();
   }
 }
 
-/** The parts that this version does not have. Each line goes when its part comes. */
-function refuseMissingParts({ isEmbedded }: Config): void {
-  if (!isEmbedded) return;
-  throw new UsageError("--embedded is not available in this version");
+function endsBySignal(command: string | undefined): boolean {
+  return command !== undefined && (findCommand(commands, command)?.endsBySignal ?? false);
+}
+
+/** The server of --embedded: started with the first session, gone with the program. */
+class PrivateServer {
+  #started: Promise<RunningServer> | undefined;
+
+  async address(): Promise<string> {
+    this.#started ??= startServer({ port: 0, host: "127.0.0.1" });
+    return (await this.#started).address;
+  }
+
+  async stop(): Promise<void> {
+    await (await this.#started?.catch(() => undefined))?.stop();
+  }
+}
+
+async function startServer(request: ServerRequest): Promise<RunningServer> {
+  const { startEmbeddedServer } = await import("./embedded/server.ts");
+  return startEmbeddedServer(request);
 }
 
 interface Environment {
   readonly io: Io;
   readonly services: Services;
+  /** Where sessions go with --embedded. */
+  readonly server: PrivateServer | undefined;
   readonly signal: AbortSignal;
   readonly report: Script["report"];
 }
@@ -123,15 +145,17 @@ async function run(words: readonly string[], config: Config, environment: Enviro
 }
 
 async function interact(frontEnd: FrontEnd, config: Config, environment: Environment): Promise<number> {
-  const { io, services, report } = environment;
-  const { color, isQuiet, session } = config;
+  const { io, services, server, report } = environment;
+  const { color, isQuiet, isDefaultServer, session } = config;
   const [{ runRepl }, { History, historyFile }] = await Promise.all([
     import("./shell/repl.ts"),
     import("./shell/history.ts"),
   ]);
   return runRepl(frontEnd, {
     history: await History.load(historyFile(io.env)),
-    servers: session.servers.map(formatAddress).join() + (session.chroot ?? ""),
+    servers: (await server?.address()) ?? session.servers.map(formatAddress).join() + (session.chroot ?? ""),
+    isEmbedded: server !== undefined,
+    isDefaultServer,
     colors: await openColors(io.stdout, color),
     isQuiet,
     report,
@@ -150,12 +174,13 @@ async function readScript(path: string, io: Io): Promise<Buffer> {
   }
 }
 
-function frontEndOptions(config: Config, { io, services, signal }: Environment): FrontEndOptions {
+function frontEndOptions(config: Config, { io, services, server, signal }: Environment): FrontEndOptions {
   const { output: format, color, isQuiet, isVerbose } = config;
   return {
     io,
     signal,
     program,
+    startServer,
     isReadOnly: config.session.readOnly ?? false,
     dialect: format === "zkcli" ? "zkcli" : "zksh",
     isForPeople: () => format === "text" && io.stdout.isTTY && !isQuiet,
@@ -164,7 +189,8 @@ function frontEndOptions(config: Config, { io, services, signal }: Environment):
     renderer: () => openRenderer(io.stdout, { format, color, isQuiet, isVerbose }),
     async openSession(target, overrides) {
       const options = await sessionOptions(config, (path) => io.readFile(path));
-      const elsewhere = target === undefined ? {} : parseConnectString(target);
+      const there = target ?? (await server?.address());
+      const elsewhere = there === undefined ? {} : parseConnectString(there);
       const trace = (line: string) => void write(io.stderr, `${line}\n`).catch(() => {});
       return services.openSession({ ...options, ...elsewhere, ...overrides, ...(config.isDebug && { trace }) });
     },
@@ -173,13 +199,11 @@ function frontEndOptions(config: Config, { io, services, signal }: Environment):
 
 const program: Program = {
   commands,
-  globalOptions: globalOptions
-    .filter(({ name }) => name !== "embedded")
-    .map((option) => ({
-      term: globalTerm(option),
-      summary: option.summary,
-      ...("env" in option && { env: option.env }),
-    })),
+  globalOptions: globalOptions.map((option) => ({
+    term: globalTerm(option),
+    summary: option.summary,
+    ...("env" in option && { env: option.env }),
+  })),
   suggest,
   version() {
     // One level up from src/ as from dist/.
@@ -214,7 +238,8 @@ async function reportError(error: unknown, context: ReportContext): Promise<numb
   const nearby = format === "text" ? await lookNearby(error, { current: session, open }) : undefined;
   const isGuard = command !== undefined && (findCommand(commands, command)?.isGuard ?? false);
   const exitCode = signalCode ?? (isGuard ? lockExitCodeOf(error) : undefined);
-  return report(error, { io, renderer, command, isDebug, nearby, exitCode, ...(where && { where }) });
+  const isDefaultServer = !flags.embedded && !flags.server && !surroundings.env.ZKSH_SERVER;
+  return report(error, { io, renderer, command, isDebug, nearby, exitCode, isDefaultServer, ...(where && { where }) });
 }
 
 /** Loads what looks around only where something is missing. */

@@ -20,12 +20,14 @@ const DEFAULTS = {
   output: "text",
   color: "auto",
   isEmbedded: false,
+  isDefaultServer: true,
   script: undefined,
   scriptFile: undefined,
   keepsGoing: false,
   isYes: false,
   isNoInput: false,
   isQuiet: false,
+  isVerbose: false,
   isDebug: false,
 };
 

@@ -79,9 +79,9 @@ const rows: Row[] = [
     exit: 2,
   },
   {
-    name: "there is no embedded server yet",
-    argv: ["--embedded", "ls", "/"],
-    stderr: "error: --embedded is not available in this version\n",
+    name: "an embedded server and another one",
+    argv: ["--embedded", "-s", "h:1", "ls", "/"],
+    stderr: "error: --embedded and --server were both given\n",
     exit: 2,
   },
   {
@@ -111,9 +111,16 @@ const rows: Row[] = [
   },
   {
     name: "no server",
-    argv: ["get", "/a"],
+    argv: ["-s", "h:1", "get", "/a"],
     failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper: h:1 (connection refused)") },
     stderr: "error: cannot connect to ZooKeeper: h:1 (connection refused)\n  -s HOSTS names the servers to use\n",
+    exit: 6,
+  },
+  {
+    name: "no server, and none named",
+    argv: ["get", "/a"],
+    failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper") },
+    stderr: "error: cannot connect to ZooKeeper\n  -s HOSTS names the servers to use; --embedded needs none\n",
     exit: 6,
   },
   {

@@ -11,7 +11,7 @@ import type {
 } from "./arguments.ts";
 import type { Context } from "./context.ts";
 
-export type { Context, Program, Shell } from "./context.ts";
+export type { Context, Program, RunningServer, ServerRequest, Shell } from "./context.ts";
 
 export type Arguments = Readonly<Record<string, Argument<unknown>>>;
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -73,6 +73,8 @@ export interface CommandEntry {
   readonly isOffline?: boolean;
   /** Runs programs under a lock, whose exit codes must come through: its own are those of the second table. */
   readonly isGuard?: boolean;
+  /** Goes on until a signal ends it: that is an end like any other, with exit code 0. */
+  readonly endsBySignal?: boolean;
   load(): Promise<AnyCommand>;
 }
 

@@ -35,12 +35,26 @@ export interface Context {
   startGuarded(request: GuardRequest): Promise<GuardedChild>;
   /** Resolves when stdin has ended; what comes before that is not looked at. */
   stdinEnd(signal: AbortSignal): Promise<void>;
+  /** Starts a server in memory. Whoever starts it stops it. */
+  startServer(request: ServerRequest): Promise<RunningServer>;
   /** Writes a file in one step: nobody sees half of it. */
   writeFile(path: string, data: string): Promise<void>;
   /** Somebody reads what is told while a command waits. */
   readonly isFollowed: boolean;
   /** Told now and then how far a long piece of work has come. */
   readonly onProgress?: (done: number, what: string) => void;
+}
+
+export interface ServerRequest {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host: string;
+}
+
+export interface RunningServer {
+  /** `host:port`. */
+  readonly address: string;
+  stop(): Promise<void>;
 }
 
 /** What outlives one line, as far as commands may change it. */

@@ -205,6 +205,14 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./reconfig.ts")).reconfig,
   },
   {
+    name: "serve",
+    summary: "run a server in memory, for trying things out",
+    group: "server",
+    isOffline: true,
+    endsBySignal: true,
+    load: async () => (await import("./serve.ts")).serve,
+  },
+  {
     name: "help",
     aliases: ["?"],
     summary: "show all commands, one in full, or a topic",

@@ -69,6 +69,7 @@ const renderers: ResultRenderers = {
   "working-znode": ({ path }) => object({ path }),
   connected: ({ server, sessionId, isReadOnly }) => object({ server, sessionId: hexId(sessionId), isReadOnly }),
   disconnected: () => object({ closed: true }),
+  serving: ({ address }) => object({ address }),
   history: ({ entries }) => ({ out: entries.map((entry) => line(entry)).join("") }),
   "watch-printing": ({ isOn }) => object({ printwatches: isOn }),
   "watch-event": ({ type, path, at }) => object({ event: type, path, time: isoTime(at), timeMs: at }),

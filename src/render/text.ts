@@ -124,6 +124,9 @@ function textRenderers(view: View): ResultRenderers {
     "working-znode": ({ path, hasMoved }) => ({ out: hasMoved ? "" : `${name(path)}\n` }),
     connected: (result) => ({ out: confirm(`Connected to ${connectedTo(result)}\n`) }),
     disconnected: () => ({ out: confirm("Closed the session\n") }),
+    serving: ({ address }) => ({
+      out: isTTY ? `Serving on ${name(address)}, in memory only; Ctrl-C stops it\n` : `${name(address)}\n`,
+    }),
     history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
     "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
     "watch-event": (result) => ({ out: watchEventLine(result, view) }),

@@ -84,6 +84,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     "working-znode": ({ path, hasMoved }) => ({ out: hasMoved ? "" : `${name(path)}\n` }),
     connected: () => ({}),
     disconnected: () => ({}),
+    serving: ({ address }) => ({ out: `${name(address)}\n` }),
     history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
     "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
     "watch-event": (result) => ({ out: watcherBlock(result, name) }),

@@ -40,4 +40,16 @@ export interface ConfigResult {
   readonly isNew: boolean;
 }
 
-export type ShellResult = WorkingZnodeResult | ConnectedResult | DisconnectedResult | HistoryResult | ConfigResult;
+/** A server in memory accepts connections. */
+interface ServingResult {
+  readonly kind: "serving";
+  readonly address: string;
+}
+
+export type ShellResult =
+  | WorkingZnodeResult
+  | ConnectedResult
+  | DisconnectedResult
+  | HistoryResult
+  | ConfigResult
+  | ServingResult;

@@ -1,5 +1,5 @@
 /** What all front ends have in common: the world outside, the settings, and the context a command runs in. */
-import type { Context, Program } from "../commands/command.ts";
+import type { Context, Program, RunningServer, ServerRequest } from "../commands/command.ts";
 import { type Io, inputEnd } from "../io/io.ts";
 import type { Renderer } from "../render/renderer.ts";
 import type { SessionOptions } from "../session/options.ts";
@@ -18,6 +18,7 @@ export interface FrontEndOptions {
   readonly asker: Execution["asker"] | undefined;
   /** Opens a session to `target`, or to the servers the program was started with. */
   readonly openSession: (target?: string, options?: Pick<SessionOptions, "timeoutMs">) => Promise<Session>;
+  readonly startServer: (request: ServerRequest) => Promise<RunningServer>;
   /** Somebody reads what is told while a command waits. */
   readonly isFollowed?: () => boolean;
   readonly renderer: () => Promise<Renderer>;
@@ -46,6 +47,7 @@ export class FrontEnd {
   /** What every line is executed with, but for its context. */
   readonly execution: Omit<Execution, "context">;
   readonly dialect: Dialect;
+  readonly #startServer: FrontEndOptions["startServer"];
   readonly #isForPeople: () => boolean;
   readonly #isFollowed: () => boolean;
 
@@ -57,6 +59,7 @@ export class FrontEnd {
     this.program = program;
     this.signal = signal;
     this.openSession = openSession;
+    this.#startServer = options.startServer;
     this.#isForPeople = isForPeople;
     this.execution = { io, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
   }
@@ -95,6 +98,7 @@ export class FrontEnd {
       findProgram: (name) => io.findProgram(name),
       startGuarded: (request) => io.startGuarded(request),
       stdinEnd: (until) => inputEnd(io.stdin, until),
+      startServer: this.#startServer,
       writeFile: (path, data) => io.writeFile(path, data),
       ...(onWatch !== undefined && { onWatch }),
       ...(onProgress && { onProgress: (done, what) => isForPeople() && onProgress(done, what) }),

@@ -24,6 +24,11 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-export function hintFor(command: string | undefined, reason: string): string | undefined {
+export function hintFor(
+  command: string | undefined,
+  reason: string,
+  { isDefaultServer = false } = {},
+): string | undefined {
+  if (isDefaultServer && reason === "unreachable") return `${HINTS["*"]?.[reason]}; --embedded needs none`;
   return HINTS[command ?? "*"]?.[reason] ?? HINTS["*"]?.[reason];
 }

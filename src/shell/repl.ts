@@ -24,6 +24,10 @@ export interface ReplOptions {
   readonly history: History;
   /** The servers the program was started with, as they were written. */
   readonly servers: string;
+  /** They are a server of this shell's own. */
+  readonly isEmbedded?: boolean;
+  /** They were named by nobody. */
+  readonly isDefaultServer?: boolean;
   readonly colors: Colors;
   /** No greeting, no spinner. */
   readonly isQuiet: boolean;
@@ -73,6 +77,7 @@ class Repl {
       state: this.#state,
       ledger,
       servers: options.servers,
+      ...(options.isDefaultServer && { advice: "zksh --embedded needs no server" }),
       about: options.about,
       say: (line) => this.#say(line),
       onChange: () => this.#editor.repaint(this.#prompt()),
@@ -136,7 +141,7 @@ class Repl {
     };
     signal.addEventListener("abort", end, { once: true });
     this.#editor.open();
-    if (!isQuiet) this.#say(`zksh ${program.version()}: help lists the commands, TAB completes, Ctrl-D leaves`);
+    if (!isQuiet) for (const line of this.#hello(program.version())) this.#say(line);
     if (history.failure !== undefined) this.#say(`the history is not kept: ${history.failure}`);
     this.#keeper.start();
     try {
@@ -152,6 +157,15 @@ class Repl {
       this.#progress.stop();
     }
     return ExitCode.ok;
+  }
+
+  #hello(version: string): string[] {
+    const help = "help lists the commands, TAB completes, Ctrl-D leaves";
+    if (!this.#options.isEmbedded) return [`zksh ${version}: ${help}`];
+    return [
+      `zksh ${version} on a server of its own, in memory only: what you store is gone when you leave`,
+      `${help}; zksh -s HOST:2181 connects to a real ensemble`,
+    ];
   }
 
   #interrupt(): void {

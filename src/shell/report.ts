@@ -13,6 +13,8 @@ export interface ReportOptions {
   readonly isDebug: boolean;
   /** Given where the number does not follow from the error: a signal ends the program. */
   readonly exitCode?: number | undefined;
+  /** Nobody has named a server. */
+  readonly isDefaultServer?: boolean;
   /** What there is in place of a znode that is missing. */
   readonly nearby?: Nearby | undefined;
   /** The line of a script that failed. */
@@ -21,9 +23,9 @@ export interface ReportOptions {
 
 /** Writes an error, mostly to stderr, and returns the exit code that goes with it. */
 export async function report(error: unknown, options: ReportOptions): Promise<number> {
-  const { io, renderer, command, isDebug, where, nearby, exitCode } = options;
+  const { io, renderer, command, isDebug, where, exitCode } = options;
   const failure = {
-    ...toFailure(error, command, nearby),
+    ...toFailure(error, options),
     ...(exitCode !== undefined && { exitCode }),
     ...(where && { where }),
     ...(command !== undefined && { command }),
@@ -37,13 +39,13 @@ export async function report(error: unknown, options: ReportOptions): Promise<nu
   return failure.exitCode;
 }
 
-function toFailure(error: unknown, command: string | undefined, nearby: Nearby | undefined): Failure {
+function toFailure(error: unknown, { command, nearby, isDefaultServer = false }: ReportOptions): Failure {
   const exitCode = exitCodeOf(error);
   if (!(error instanceof ZkshError)) {
     const message = `internal error: ${error instanceof Error ? error.message : String(error)}`;
     return { reason: "internal", message, exitCode, hint: "this is a bug in zksh; --debug shows where" };
   }
-  const hint = hintOf(error.hint ?? hintFor(command, error.reason), nearby);
+  const hint = hintOf(error.hint ?? hintFor(command, error.reason, { isDefaultServer }), nearby);
   return {
     reason: error.reason,
     message: error.message,

@@ -12,6 +12,8 @@ export interface KeeperOptions {
   readonly ledger: Ledger;
   /** The servers the program was started with, as they were written. */
   readonly servers: string;
+  /** Added when none of them answers. */
+  readonly advice?: string;
   /** Prints a line for the user. */
   say(line: string): void;
   /** Something that the prompt shows may have changed. */
@@ -130,7 +132,8 @@ export class SessionKeeper {
     this.#hasComplained = true;
     if (isNews) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#options.say(`${why}; still trying, and so does every command`);
+      const { advice } = this.#options;
+      this.#options.say(`${why}; still trying, and so does every command${advice === undefined ? "" : ` (${advice})`}`);
     }
     const isUnreachable = error instanceof ConnectionError && error.reason === "unreachable";
     if (isUnreachable && !this.#options.state.isDisconnected) {

@@ -28,6 +28,7 @@ function prepare(entry: Partial<CommandEntry> = {}) {
         asker: undefined,
         io: memoryIo(),
         signal: new AbortController().signal,
+        startServer: () => Promise.reject(new Error("not here")),
         isReadOnly: false,
         isForPeople: () => false,
         program: {

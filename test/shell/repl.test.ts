@@ -49,6 +49,7 @@ class Desk {
       isReadOnly: false,
       isForPeople: () => false,
       openSession: async () => this.#open(isReachable),
+      startServer: () => Promise.reject(new Error("not here")),
     });
     this.exit = runRepl(frontEnd, {
       history: this.history,

@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { serve } from "../../src/commands/serve.ts";
+import { type EmbeddedServer, startEmbeddedServer } from "../../src/embedded/server.ts";
+import { fourLetterWord } from "../support/four-letter-word.ts";
+import { run } from "./run.ts";
+import { renderAll } from "./shell-context.ts";
+
+const started: EmbeddedServer[] = [];
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.stop()));
+});
+
+describe("serve", () => {
+  test("ends in order when it is told to, with exit code 0", async () => {
+    const { stdout, stderr, exit } = await run(["serve", "--port", "0"], { signal: "SIGTERM" });
+    expect(stdout).toMatch(/^127\.0\.0\.1:\d+\n$/);
+    expect({ stderr, exit }).toEqual({ stderr: "", exit: 0 });
+    await expect(fourLetterWord(stdout.trim(), "ruok")).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  test("listens on loopback, where zksh looks, unless told otherwise", () => {
+    const asked: unknown[] = [];
+    const startServer = (request: unknown) => {
+      asked.push(request);
+      return new Promise<never>(() => {});
+    };
+    const context = { startServer, signal: new AbortController().signal } as unknown as Parameters<typeof serve.run>[0];
+    for (const options of [{}, { port: 1, host: "::1" }]) {
+      const results = serve.run(context, {}, { port: undefined, host: undefined, ...options });
+      if (Symbol.asyncIterator in results) void results[Symbol.asyncIterator]().next();
+    }
+    expect(asked).toEqual([
+      { port: 2181, host: "127.0.0.1" },
+      { port: 1, host: "::1" },
+    ]);
+  });
+
+  test("tells where, for people and for programs", async () => {
+    expect(await renderAll({ kind: "serving", address: "h:1" })).toEqual({
+      terminal: "Serving on h:1, in memory only; Ctrl-C stops it\n",
+      pipe: "h:1\n",
+      json: '{"address":"h:1"}\n',
+      zkcli: "h:1\n",
+    });
+  });
+
+  test("a port that is in use", async () => {
+    const server = await startEmbeddedServer();
+    started.push(server);
+    const { stderr, exit } = await run(["serve", "--port", String(server.port)]);
+    expect({ stderr, exit }).toEqual({
+      stderr: `error: port ${server.port} is in use\n  --port 0 takes a free port\n`,
+      exit: 1,
+    });
+  });
+
+  test.each(["70000", "x", "-1"])("refuses port %s", async (port) => {
+    const { stderr, exit } = await run(["serve", `--port=${port}`]);
+    expect(stderr).toContain(`bad port '${port}'`);
+    expect(exit).toBe(2);
+  });
+});
