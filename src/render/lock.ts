@@ -69,6 +69,8 @@ function describe(result: LockProgressResult, view: View): string | undefined {
       return `no server answers; ${path} is ours for ${age(progress.leftMs)} more`;
     case "resumed":
       return `connected again; ${path} is still ours`;
+    case "paused":
+      return `stopped while holding ${path}: it is ours for ${age(progress.leftMs)}, and then the command is killed`;
     case "revoke-asked":
       return undefined;
     case "revoked": {

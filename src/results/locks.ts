@@ -12,6 +12,8 @@ export type LockProgress =
   | { readonly event: "started"; readonly path: string; readonly pid: number }
   | { readonly event: "suspended"; readonly path: string; readonly leftMs: number }
   | { readonly event: "resumed"; readonly path: string }
+  /** Ctrl-Z: we and the program stand still, and nobody tells the server that we live. */
+  | { readonly event: "paused"; readonly path: string; readonly leftMs: number }
   | { readonly event: "revoked"; readonly path: string; readonly request: RevokeRequest }
   | {
       readonly event: "signal";

@@ -161,6 +161,7 @@ const modes: readonly FailureMode[] = [
     row: 26,
     what: "Ctrl-Z stops the heartbeats",
     shown: [
+      [TERMINAL, "Ctrl-Z says how long the lock will be held"],
       ["io/guarded-terminal", "Ctrl-Z stops the program and us, fg lets both go on"],
       ["io/guarded-signals", "do not let a program go on whose time is over"],
     ],

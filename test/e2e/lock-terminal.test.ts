@@ -38,6 +38,18 @@ test("Ctrl-C tells the program once, and its code is ours", async (context) => {
   expect(await terminal.left()).toMatchObject({ code: 7 });
 });
 
+test("Ctrl-Z says how long the lock will be held", async (context) => {
+  const scene = await Scene.at(context);
+  const beat = scene.beat();
+  const terminal = await open(scene, "lock", LOCK, "--", ...beat.command());
+  await beat.started();
+  await terminal.press("C-z");
+  await terminal.shows(/stopped while holding \/l: it is ours for \d+m?s/);
+  kill(terminal.pid, "SIGCONT");
+  beat.end();
+  expect(await terminal.left()).toMatchObject({ code: 7 });
+});
+
 test("the program can ask on /dev/tty", async (context) => {
   const scene = await Scene.at(context);
   const ask = 'printf "name? "; read -r name < /dev/tty; echo "hello $name"';

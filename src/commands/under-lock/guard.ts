@@ -126,6 +126,8 @@ export class Guard {
 
   /** It was passed on already. The second one in a row starts the clock: whoever sends it wants an end. */
   #signalled(signal: NodeJS.Signals): void {
+    const { holding, settings, tell } = this.#options;
+    if (signal === "SIGTSTP") tell({ event: "paused", path: settings.path, leftMs: holding.heldForMs() });
     if (signal !== "SIGTERM" && signal !== "SIGINT") return;
     const now = performance.now();
     const isSecond = now - this.#lastSignalAt <= IMPATIENCE_MS;
@@ -135,13 +137,9 @@ export class Guard {
 
   async #untilGone(child: GuardedChild): Promise<void> {
     const { settings, tell } = this.#options;
-    const { path } = settings;
-    const mention = setTimeout(() => tell({ event: "leftovers", path, pid: child.pid }), LEFTOVERS_AFTER_MS);
-    try {
-      await child.gone();
-    } finally {
-      clearTimeout(mention);
-    }
+    const mention = () => tell({ event: "leftovers", path: settings.path, pid: child.pid });
+    const timer = setTimeout(mention, LEFTOVERS_AFTER_MS);
+    await child.gone().finally(() => clearTimeout(timer));
   }
 }
 
