@@ -471,7 +471,7 @@ export class RawClient {
     writer.string(this.full(step.path));
     if (step.op === "getData" || step.op === "getChildren") return writer.boolean(false);
     if (step.op === "setData") writer.buffer(Buffer.from(step.data ?? ""));
-    writer.int(step.version ?? -1);
+    writer.int(("version" in step ? step.version : undefined) ?? -1);
   }
 
   #stepType(step: Exclude<Step, { op: "raw" }>): number {
