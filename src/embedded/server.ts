@@ -1,5 +1,5 @@
 /** A ZooKeeper server in memory, for trying things out and for tests. Keeps nothing on disk. */
-import { createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { Connection, type Host } from "./connection.ts";
 import { answerWord } from "./four-letter-words.ts";
 import { Keeper } from "./keeper.ts";
@@ -62,6 +62,8 @@ class MemoryServer implements EmbeddedServer, Host {
   readonly startedAt = performance.now();
   readonly #server: Server;
   readonly #reaper: NodeJS.Timeout;
+  /** Remembered, so that it can still be told when the server has stopped. */
+  #listening: AddressInfo = { address: "", family: "", port: 0 };
   #expirer: NodeJS.Timeout | undefined;
   #stall: { readonly until: number; readonly timer: NodeJS.Timeout } | undefined;
 
@@ -81,6 +83,7 @@ class MemoryServer implements EmbeddedServer, Host {
       this.#server.once("error", reject);
       this.#server.listen(port, host, () => {
         this.#server.off("error", reject);
+        this.#listening = this.#server.address() as AddressInfo;
         resolve();
       });
     }).catch((error: unknown) => {
@@ -90,15 +93,15 @@ class MemoryServer implements EmbeddedServer, Host {
   }
 
   get host(): string {
-    return this.#address().address;
+    return this.#listening.address;
   }
 
   get port(): number {
-    return this.#address().port;
+    return this.#listening.port;
   }
 
   get address(): string {
-    const { address, family, port } = this.#address();
+    const { address, family, port } = this.#listening;
     return family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
   }
 
@@ -160,11 +163,5 @@ class MemoryServer implements EmbeddedServer, Host {
     clearInterval(this.#reaper);
     clearTimeout(this.#expirer);
     clearTimeout(this.#stall?.timer);
-  }
-
-  #address(): { address: string; family: string; port: number } {
-    const address = this.#server.address();
-    if (address === null || typeof address === "string") throw new Error("the server is not listening");
-    return address;
   }
 }

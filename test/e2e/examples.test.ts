@@ -31,11 +31,15 @@ const BEFORE: Readonly<Record<string, string>> = {
 };
 
 /** Examples that a script cannot run to a good end. */
-const OTHERWISE: Readonly<Record<string, "never ends" | "says no" | "needs a terminal" | "needs an ensemble">> = {
+type Reason = "never ends" | "serves" | "says no" | "needs a terminal" | "needs an ensemble";
+const OTHERWISE: Readonly<Record<string, Reason>> = {
   "watch /app/config": "never ends",
   "watch -R /app": "never ends",
   "watch /app/config -- tee app.json": "never ends",
   "whoholds --watch /deploy": "never ends",
+  serve: "serves",
+  "serve --port 0": "serves",
+  "serve --port 2181 --host 0.0.0.0": "serves",
   "elect --leader /scheduler": "says no",
   "fence check exclusive:0x1f:/deploy/_c_6b0e-lock-0000000003": "says no",
   "addauth digest ann": "needs a terminal",
@@ -91,6 +95,14 @@ describe("the example", () => {
     await eventually(() => running.stdout !== "");
     running.kill("SIGINT");
     expect((await running.result).code).toBe(130);
+  });
+
+  test.each(named("serves"))("%s goes on until Ctrl-C, which is its end", async (example) => {
+    // The port that it names may be somebody's.
+    const running = startZksh([...example.split(" "), "--port", "0"]);
+    await eventually(() => running.stdout !== "");
+    running.kill("SIGINT");
+    expect(await running.result).toMatchObject({ code: 0, stderr: "" });
   });
 
   test.each(named("says no"))("%s says no", async (example) => {
