@@ -45,7 +45,7 @@ export class Connection implements Caller {
   readonly #frames: FrameReader;
   readonly #reader = new JuteReader();
   readonly #writer = new JuteWriter();
-  readonly #patience: NodeJS.Timeout;
+  #patience: NodeJS.Timeout;
   /** What has come as long as it can still be a four-letter word. */
   #opening: Buffer | undefined = Buffer.alloc(0);
   #session: Session | undefined;
@@ -238,7 +238,9 @@ export class Connection implements Caller {
     this.#flush();
     this.#isOver = true;
     this.#socket.destroySoon();
-    setTimeout(() => this.#socket.destroy(), PATIENCE_MS).unref();
+    // Not a timer of its own: what it refers to would outlive the connection by all that patience.
+    clearTimeout(this.#patience);
+    this.#patience = setTimeout(() => this.#socket.destroy(), PATIENCE_MS).unref();
   }
 
   #closed(): void {
