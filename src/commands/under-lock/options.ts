@@ -73,7 +73,7 @@ type Values<O> = { readonly [K in keyof O]: O[K] extends { kind: "flag" } ? bool
 type ValueOf<O> = O extends { readonly parse: ValueParser<infer T> } ? T : never;
 
 export type WaitValues = Values<typeof waitOptions>;
-export type GuardValues = Values<typeof guardOptions>;
+type GuardValues = Values<typeof guardOptions>;
 
 export type LockValues = WaitValues & GuardValues & { readonly compat?: "curator" | "all" | undefined };
 
