@@ -19,6 +19,7 @@ import { splitGlobals } from "./shell/globals.ts";
 import type { Nearby, Sessions } from "./shell/missing-znode.ts";
 import { runOneShot } from "./shell/one-shot.ts";
 import { openColors, openRenderer } from "./shell/open-renderer.ts";
+import { PrivateServer } from "./shell/private-server.ts";
 import type { Script } from "./shell/script.ts";
 import { suggest } from "./shell/suggest.ts";
 
@@ -70,7 +71,7 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
     flags = line.flags;
     command = line.words[0];
     const config = readConfig(flags, surroundings);
-    const server = config.isEmbedded ? new PrivateServer() : undefined;
+    const server = config.isEmbedded ? new PrivateServer(() => startServer({ port: 0, host: "127.0.0.1" })) : undefined;
     if (server) leave = () => server.stop();
     const reportLine = (failed: unknown, where: { readonly command?: string }) =>
       reportError(failed, { io, flags, surroundings, open, signalCode, ...where });
@@ -89,20 +90,6 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
 
 function endsBySignal(command: string | undefined): boolean {
   return command !== undefined && (findCommand(commands, command)?.endsBySignal ?? false);
-}
-
-/** The server of --embedded: started with the first session, gone with the program. */
-class PrivateServer {
-  #started: Promise<RunningServer> | undefined;
-
-  async address(): Promise<string> {
-    this.#started ??= startServer({ port: 0, host: "127.0.0.1" });
-    return (await this.#started).address;
-  }
-
-  async stop(): Promise<void> {
-    await (await this.#started?.catch(() => undefined))?.stop();
-  }
 }
 
 async function startServer(request: ServerRequest): Promise<RunningServer> {

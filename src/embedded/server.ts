@@ -153,8 +153,10 @@ class MemoryServer implements EmbeddedServer, Host {
   }
 
   #expireLater(): void {
+    // What clients have sent while the process was busy is read first: they must not pay for our being late.
+    const expire = () => this.isStalled || this.keeper.expireSessions();
     this.#expirer = setTimeout(() => {
-      if (!this.isStalled) this.keeper.expireSessions();
+      setImmediate(expire);
       this.#expireLater();
     }, this.keeper.sessions.msToNextExpiry() + 1).unref();
   }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { ExpiryQueue } from "./expiry-queue.ts";
 
 /** What a session needs to know of the connection it is attached to. */
-export interface Attached {
+interface Attached {
   /** Hangs up without another word. */
   destroy(): void;
 }

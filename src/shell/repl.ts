@@ -5,6 +5,7 @@ import type { Colors } from "../render/colors.ts";
 import { escapeName } from "../render/escape.ts";
 import type { Session } from "../session/session.ts";
 import type { FrontEnd } from "./front-end.ts";
+import { hello } from "./hello.ts";
 import { expandHistory, type History } from "./history.ts";
 import { Ledger } from "./ledger.ts";
 import { lex, type Statement } from "./line.ts";
@@ -141,7 +142,7 @@ class Repl {
     };
     signal.addEventListener("abort", end, { once: true });
     this.#editor.open();
-    if (!isQuiet) for (const line of this.#hello(program.version())) this.#say(line);
+    if (!isQuiet) for (const line of hello(program.version(), this.#options)) this.#say(line);
     if (history.failure !== undefined) this.#say(`the history is not kept: ${history.failure}`);
     this.#keeper.start();
     try {
@@ -157,15 +158,6 @@ class Repl {
       this.#progress.stop();
     }
     return ExitCode.ok;
-  }
-
-  #hello(version: string): string[] {
-    const help = "help lists the commands, TAB completes, Ctrl-D leaves";
-    if (!this.#options.isEmbedded) return [`zksh ${version}: ${help}`];
-    return [
-      `zksh ${version} on a server of its own, in memory only: what you store is gone when you leave`,
-      `${help}; zksh -s HOST:2181 connects to a real ensemble`,
-    ];
   }
 
   #interrupt(): void {

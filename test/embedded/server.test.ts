@@ -64,7 +64,19 @@ describe("startEmbeddedServer", () => {
     client.end();
   });
 
-  test("stop lets nothing behind that keeps a process", async () => {
+  test("who has spoken while it was stalled still has a session", async () => {
+    const server = await start({ tickTimeMs: 50 });
+    const [pinging, silent] = await Promise.all(
+      [1, 2].map(() => RawClient.open(server.address, "", { timeoutMs: 100 })),
+    );
+    server.stall(500);
+    pinging?.ping().catch(() => {});
+    expect(await pinging?.exists("/")).toMatchObject({ err: 0 });
+    await silent?.connection.untilClosed();
+    pinging?.end();
+  });
+
+  test("stop leaves nothing behind that keeps a process", async () => {
     const server = await startEmbeddedServer();
     const socket = connect(server.port, "127.0.0.1");
     const closed = new Promise((resolve) => socket.once("close", resolve));
