@@ -2,6 +2,7 @@
  * Quotas: clients write limits to /zookeeper/quota<path>/zookeeper_limits, the server counts what is used in the znode
  * beside it. Counting changes that znode's data and nothing else: no version, no zxid, no event.
  */
+import { MalformedFrameError } from "../wire/jute.ts";
 import { refuse } from "./refusal.ts";
 import type { Znode } from "./znode.ts";
 
@@ -48,8 +49,8 @@ export class Quotas {
     const limits = this.#tree.find(`${QUOTA_ROOT}${about}/${LIMITS}`);
     const usage = this.#tree.find(`${QUOTA_ROOT}${about}/${USAGE}`);
     if (limits === undefined || usage === undefined) return;
-    const limit = parseNumbers(limits.data);
-    const used = parseNumbers(usage.data);
+    const limit = parseNumbers(checked(limits.data));
+    const used = parseNumbers(checked(usage.data));
     if (count !== 0 && exceeds(limit, "countHardLimit", get(used, "count") + count)) refuse("quotaExceeded");
     if (bytes !== 0 && exceeds(limit, "byteHardLimit", get(used, "bytes") + bytes)) refuse("quotaExceeded");
   }
@@ -109,6 +110,14 @@ function parseNumbers(data: Buffer | null): Numbers {
     if (key !== "") numbers.set(key, /^-?\d+$/.test(value) ? Number(value) : -1);
   }
   return numbers;
+}
+
+/** As ZooKeeper stumbles: limits that cannot be read let nobody write. */
+function checked(data: Buffer | null): Buffer | null {
+  const text = data?.toString() ?? "";
+  const isGood = text === "" || text.split(/[,;]+/).every((pair) => /^[^=]*=-?\d+(?:=.*)?$/.test(pair));
+  if (!isGood) throw new MalformedFrameError("a quota that cannot be read");
+  return data;
 }
 
 function formatNumbers(numbers: Numbers): Buffer {

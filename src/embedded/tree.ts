@@ -74,6 +74,8 @@ export class Tree {
 
   countBelow(path: string): number {
     if (path === "/") return this.#znodes.size - 1;
+    // By its other name the root is below itself.
+    if (path === "") return this.#znodes.size;
     let count = 0;
     const waiting = [path];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {

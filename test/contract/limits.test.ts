@@ -116,6 +116,26 @@ onBothServers(
         expect(await client.setData("/q", "1234")).toMatchObject({ err: 0 });
       });
 
+      test.each(["nonsense", "count=abc", "count=5,bytes", "count=,bytes=", ",;count=1"])(
+        "that cannot be read (%s) let nobody write",
+        async (limits) => {
+          const client = await server.fresh();
+          await client.create("/q");
+          await quotaNodes(client, "/q", limits);
+          expect(await client.create("/q/a")).toMatchObject({ err: ErrorCode.marshallingError });
+          expect(await client.setData("/q", "x")).toMatchObject({ err: ErrorCode.marshallingError });
+          expect(await client.getData("/q")).toMatchObject({ err: 0, data: "" });
+        },
+      );
+
+      test("that say nothing limit nothing", async () => {
+        const client = await server.fresh();
+        await client.create("/q");
+        await quotaNodes(client, "/q", "");
+        expect(await client.create("/q/a", { data: "123" })).toMatchObject({ err: 0 });
+        expect(await statsOf(client, "/q")).toBe("count=2,bytes=3");
+      });
+
       test("of -1 are none", async () => {
         const client = await server.fresh();
         await client.create("/q");
