@@ -6,7 +6,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import type { Session } from "../../src/session/session.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
+import { Flags, RawClient } from "../contract/raw-client.ts";
 import { eventually } from "../support/eventually.ts";
+import { fourLetterWord } from "../support/four-letter-word.ts";
 import { Random } from "../torture/random.ts";
 import { type Serving, startServing } from "./serving.ts";
 
@@ -18,6 +20,7 @@ const FOLDERS = 100;
 const IN_FLIGHT = 50;
 const STEPS_A_MULTI = 100;
 const WATCHED = 10;
+const VISITORS = 1_000;
 const CHANGES = IS_FULL ? 100 : 20;
 /** What may be left of it all: compiled code, buffers kept for the next connection. */
 const LEFT_OVER_MB = 4;
@@ -137,6 +140,29 @@ test(`${CLIENTS} clients, ${ZNODES} znodes, ${OPERATIONS} operations`, { timeout
   };
   const after = await eventually(check, { timeoutMs: FORGOTTEN_WITHIN_MS, intervalMs: 200 });
   if (IS_FULL) process.stderr.write(`${JSON.stringify({ ...figures, after })}\n`);
+});
+
+test("clients that come and go leave nothing behind", { timeout: 60_000 }, async () => {
+  const visit = async (index: number) => {
+    const client = await RawClient.open(server.address);
+    await client.create("/visitor-", { flags: Flags.ephemeralSequential });
+    await client.getChildren("/", true);
+    await client.exists(`/nobody-${index}`, true);
+    await client.addWatch(`/nobody-${index}`, 1);
+    // Some say goodbye, some are cut off after it, and some just ask how the server is.
+    if (index % 2 === 0) client.connection.drop();
+    const again = index % 2 === 0 ? await client.reattach(server.address) : client;
+    await again.closeSession();
+    if (index % 5 === 0) await fourLetterWord(server.address, "ruok");
+  };
+  await pipelined(200, visit);
+  const before = await server.memory();
+  await pipelined(VISITORS, visit);
+  const check = async () => {
+    const { heldMb } = await server.memory();
+    expect(heldMb - before.heldMb).toBeLessThan(1);
+  };
+  await eventually(check, { timeoutMs: FORGOTTEN_WITHIN_MS, intervalMs: 200 });
 });
 
 /** Persistent watches: each change once. One-shot watches set anew: no state is the last one without being seen. */
