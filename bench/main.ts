@@ -1,6 +1,7 @@
 /** Measures what zksh promises about speed, and prints a table; `--json` prints the same for programs. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { measureEmbeddedStart } from "./embedded-start.ts";
 import { measureSessionReads } from "./session-reads.ts";
 
 /** One measured piece of work. */
@@ -16,7 +17,7 @@ export interface Row {
 const root = join(import.meta.dirname, "..");
 execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], { cwd: root, stdio: "inherit" });
 
-const rows = (await measureSessionReads()).map((row) => {
+const rows = [...(await measureEmbeddedStart()), ...(await measureSessionReads())].map((row) => {
   const ratio = row.zksh / row.peer;
   const met = "atMost" in row.goal ? ratio <= row.goal.atMost : ratio >= row.goal.atLeast;
   return { ...row, ratio, met };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ended, spawnTracked } from "../support/tracked-process.ts";
 
-export interface Memory {
+interface Memory {
   /** What is reachable, in the heap and outside it. */
   readonly heldMb: number;
   readonly rssMb: number;
