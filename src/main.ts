@@ -1,5 +1,6 @@
 /** The composition root: the command line and the world outside become settings, a front end, and an exit code. */
 import { readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { basename } from "node:path";
 import { findCommand, type Program, type RunningServer, type ServerRequest } from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
@@ -36,6 +37,10 @@ const SIGNAL_CODES = {
   SIGINT: ExitCode.interrupted,
   SIGTERM: ExitCode.terminated,
   SIGHUP: ExitCode.hungUp,
+  // Node would open its debugger for anybody who sends the first of these.
+  SIGUSR1: 128 + constants.signals.SIGUSR1,
+  SIGUSR2: 128 + constants.signals.SIGUSR2,
+  SIGQUIT: 128 + constants.signals.SIGQUIT,
 } as const;
 
 export type EndingSignal = keyof typeof SIGNAL_CODES;

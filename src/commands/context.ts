@@ -39,6 +39,8 @@ export interface Context {
   startServer(request: ServerRequest): Promise<RunningServer>;
   /** Writes a file in one step: nobody sees half of it. */
   writeFile(path: string, data: string): Promise<void>;
+  /** Why a file could not be written; undefined when it probably can. */
+  cannotWrite(path: string): Promise<string | undefined>;
   /** Somebody reads what is told while a command waits. */
   readonly isFollowed: boolean;
   /** Told now and then how far a long piece of work has come. */

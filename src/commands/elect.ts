@@ -36,6 +36,7 @@ export const elect = defineCommand({
     }
     const recipe = oneLock(
       path,
+      "leader",
       (session, options) => new Election(session, path, { ...options, ...(id !== undefined && { id }) }),
       id === undefined ? {} : { ZK_ELECT_ID: id },
     );
@@ -46,7 +47,7 @@ export const elect = defineCommand({
 
 async function* presentLeader({ shell, signal }: Context, path: string): AsyncGenerator<Result> {
   const leader = await new Election(await shell.session(), path).leader({ signal });
-  yield { kind: "leader", path, ...(leader && { leader }) };
+  yield { kind: "leader", path, isStream: false, ...(leader && { leader }) };
 }
 
 /** Over the end of sessions too. */
@@ -55,7 +56,7 @@ async function* observeLeaders({ shell, signal }: Context, path: string): AsyncG
     try {
       for await (const leader of new Election(await shell.session(), path).observe(signal)) {
         hasBegun = true;
-        yield { kind: "leader", path, ...(leader && { leader }) };
+        yield { kind: "leader", path, isStream: true, ...(leader && { leader }) };
       }
       throw signal.reason;
     } catch (error) {
@@ -65,17 +66,22 @@ async function* observeLeaders({ shell, signal }: Context, path: string): AsyncG
   }
 }
 
-/** Campaign after campaign: only a lost lead begins another. */
+/** Campaign after campaign: only a lost lead begins another, and servers that are down when there was one before. */
 async function* again(
   context: Context,
   recipe: Recipe,
   values: LockValues,
   program: readonly string[],
 ): AsyncGenerator<Result> {
-  for (;;) {
-    for await (const result of underLock(context, recipe, values, program)) {
-      if (result.kind !== "lock-ended" || result.exitCode !== LockExitCode.lost) yield result;
-      if (result.kind === "lock-ended" && result.exitCode !== LockExitCode.lost) return;
+  for (let hasLed = false; ; ) {
+    try {
+      for await (const result of underLock(context, recipe, values, program)) {
+        if (result.kind === "lock-ended" && result.exitCode === LockExitCode.lost) hasLed = true;
+        else yield result;
+        if (result.kind === "lock-ended" && result.exitCode !== LockExitCode.lost) return;
+      }
+    } catch (error) {
+      if (!hasLed || !(error instanceof ConnectionError)) throw error;
     }
     await pause(REJOIN_AFTER_MS, undefined, { signal: context.signal }).catch(() => {});
     context.signal.throwIfAborted();

@@ -23,7 +23,10 @@ const LOCK_VARIABLES: readonly HelpRow[] = [
   { term: "ZK_LOCK_SEQUENCER", summary: "for fence check" },
   { term: "ZK_LOCK_MODE, _SESSION", summary: "exclusive, read, write, semaphore or leader; the session id" },
   { term: "ZK_LOCK_TIMEOUT_MS, _WAITED_MS", summary: "the session timeout; how long it has queued" },
-  { term: "ZK_LOCK_HELD", summary: "all that is held around the command, a line each: path, tab, token" },
+  {
+    term: "ZK_LOCK_HELD",
+    summary: "all that is held around the command, a line each, with tabs: path, token, mode, znode, session",
+  },
 ];
 
 function sharedOptionRows(options: Readonly<Record<string, Option<unknown>>>): HelpRow[] {

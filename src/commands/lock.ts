@@ -49,11 +49,12 @@ function toRecipe(paths: Recipe["paths"], name: "queue" | "unique" = "queue"): R
   const [path, ...others] = paths;
   if (name === "unique") {
     if (others.length > 0) throw new UsageError("--recipe unique takes one path");
-    return oneLock(path, (session, options) => new UniqueLock(session, path, options));
+    return oneLock(path, "exclusive", (session, options) => new UniqueLock(session, path, options));
   }
-  if (others.length === 0) return oneLock(path, (session, options) => new Mutex(session, path, options));
+  if (others.length === 0) return oneLock(path, "exclusive", (session, options) => new Mutex(session, path, options));
   return {
     paths,
+    mode: "exclusive",
     acquire: (session, options, limits) => new MultiLock(session, paths, options).acquire(limits),
   };
 }

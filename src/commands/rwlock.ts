@@ -25,7 +25,11 @@ export const rwlock = defineCommand({
   },
   options: { ...waitOptions, ...compatOption, ...guardOptions },
   run(context, { side: wanted, path, program }, options) {
-    const recipe = oneLock(path, (session, lockOptions) => new ReadWriteLock(session, path, lockOptions)[wanted]);
+    const recipe = oneLock(
+      path,
+      wanted,
+      (session, lockOptions) => new ReadWriteLock(session, path, lockOptions)[wanted],
+    );
     if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, options);
     return underLock(context, recipe, options, program);
   },

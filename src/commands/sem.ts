@@ -34,6 +34,7 @@ export const sem = defineCommand({
     if (count > limit) throw new UsageError(`${count} permits of ${limit} can never be had`);
     const recipe = oneLock(
       path,
+      "semaphore",
       (session, options) => new Semaphore(session, path, { ...options, limit, count, setLimit }),
       { ZK_SEM_LIMIT: String(limit), ZK_SEM_COUNT: String(count) },
     );

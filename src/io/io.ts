@@ -40,6 +40,8 @@ export interface Io {
   readFile(path: string): Promise<Buffer>;
   /** Writes a file in one step: nobody sees half of it. */
   writeFile(path: string, data: string): Promise<void>;
+  /** Why a file could not be written; undefined when it probably can. */
+  cannotWrite(path: string): Promise<string | undefined>;
   /** Runs a program with our stdout and stderr; see child.ts for what it throws. */
   runChild(request: ChildRequest): Promise<ChildEnd>;
   /** What would be run under this name. */

@@ -28,10 +28,12 @@ export function processIo(): Io {
       return readFile(path);
     },
     async writeFile(path, data) {
-      const { rename, writeFile } = await import("node:fs/promises");
-      const draft = `${path}.${process.pid}.tmp`;
-      await writeFile(draft, data);
-      await rename(draft, path);
+      const { writeWhole } = await import("./whole-file.ts");
+      await writeWhole(path, data);
+    },
+    async cannotWrite(path) {
+      const { cannotWrite } = await import("./whole-file.ts");
+      return cannotWrite(path);
     },
     async runChild(request) {
       const { runChild } = await import("./child.ts");

@@ -80,9 +80,11 @@ function describe(result: LockProgressResult, view: View): string | undefined {
     case "lost":
       return `lost ${path}: ${progress.reason === "node-deleted" ? "somebody deleted its znode" : "the session ended"}`;
     case "signal":
-      return `sent ${progress.signal.replace("SIG", "")} to process ${progress.pid} and all it has started: ${STOP_REASONS[progress.why]}`;
+      return `sent ${progress.signal.replace("SIG", "")} to process ${progress.pid} and its group: ${STOP_REASONS[progress.why]}`;
     case "child-exit":
       return "code" in progress.end ? `ended with code ${progress.end.code}` : `ended by ${progress.end.killedBy}`;
+    case "unrecorded":
+      return `warning: could not write ${progress.file}: ${progress.why}`;
     case "leftovers":
       return `note: holding ${path} until what process ${progress.pid} has left behind has ended too`;
     case "released":
@@ -131,8 +133,8 @@ export function assignments(environment: Readonly<Record<string, string>>): stri
     .join("");
 }
 
-export function textLeader({ leader }: LeaderResult, { isTTY }: View): Rendered {
-  if (!leader) return { out: isTTY ? "nobody leads\n" : "" };
+export function textLeader({ leader, isStream }: LeaderResult, { isTTY }: View): Rendered {
+  if (!leader) return { out: isTTY ? "nobody leads\n" : isStream ? "-\n" : "" };
   const name = leader.note ?? nameParty(leader);
   return { out: isTTY ? `${escapeName(nameParty(leader))}, token ${leader.token}\n` : `${name}\n` };
 }

@@ -23,6 +23,8 @@ export type LockProgress =
       readonly why: StopReason;
     }
   | { readonly event: "child-exit"; readonly path: string; readonly end: ChildEnd }
+  /** How it ended could not be written to the file that was named for it. */
+  | { readonly event: "unrecorded"; readonly path: string; readonly file: string; readonly why: string }
   /** The program has ended, but what it has started has not. */
   | { readonly event: "leftovers"; readonly path: string; readonly pid: number };
 
@@ -65,6 +67,8 @@ interface UnlockedResult {
 export interface LeaderResult {
   readonly kind: "leader";
   readonly path: string;
+  /** One of many, as they change. */
+  readonly isStream: boolean;
   readonly leader?: import("../recipes/locks/holder-record.ts").Party;
 }
 

@@ -100,6 +100,7 @@ export class FrontEnd {
       stdinEnd: (until) => inputEnd(io.stdin, until),
       startServer: this.#startServer,
       writeFile: (path, data) => io.writeFile(path, data),
+      cannotWrite: (path) => io.cannotWrite(path),
       ...(onWatch !== undefined && { onWatch }),
       ...(onProgress && { onProgress: (done, what) => isForPeople() && onProgress(done, what) }),
     };

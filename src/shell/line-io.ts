@@ -29,6 +29,7 @@ export class LineIo {
       },
       readFile: (path) => io.readFile(path),
       writeFile: (path, data) => io.writeFile(path, data),
+      cannotWrite: (path) => io.cannotWrite(path),
       runChild(request) {
         beforeWrite();
         return io.runChild(request);

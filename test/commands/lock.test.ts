@@ -60,12 +60,9 @@ const rows: Row[] = [
     exit: 125,
   },
   {
-    name: "a lock inside itself is refused",
-    argv: ["lock", "/a", "--", "true"],
-    env: { ZK_LOCK_HELD: "/b\t7\n/a\t12" },
-    stderr:
-      "error: /a is held by a command around this one: it would wait for itself\n" +
-      "  --reentrant runs the command at once, under the lock that is held\n",
+    name: "wants to know of what a number is",
+    argv: ["lock", "-w", "30", "/a", "--", "true"],
+    stderr: "error: bad duration '30': say of what\n  30s are seconds, 30ms milliseconds\n",
     exit: 125,
   },
   {

@@ -55,6 +55,9 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     env,
     self: { who: "ann@web3", host: "web3.example", pid: 4711 },
     async writeFile() {},
+    async cannotWrite() {
+      return undefined;
+    },
     async readFile(path) {
       const contents = files[path];
       if (contents === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);

@@ -144,7 +144,7 @@ it("the environment names the lock, and the innermost wins", async (context) => 
       "ZK_LOCK_TIMEOUT_MS=30000",
       expect.stringMatching(/^ZK_LOCK_WAITED_MS=\d+$/),
       "ZK_LOCK_HELD=/outer\t17",
-      `${LOCK}\t${token}`,
+      [LOCK, token, "exclusive", node, `0x${stat?.ephemeralOwner.toString(16)}`].join("\t"),
     ]),
   );
 });

@@ -1,11 +1,13 @@
 /** What a program under a lock finds in its environment. */
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
+import type { LockMode } from "../../recipes/locks/holder-record.ts";
 
 const HELD = "ZK_LOCK_HELD";
+const LOCK_MODES: readonly LockMode[] = ["exclusive", "read", "write", "semaphore", "leader"];
 
 export interface EnvironmentOptions {
   readonly timeoutMs: number;
-  /** What programs around this one hold: `path<TAB>token`, a line each. */
+  /** What programs around this one hold: a line each, with tabs between path, token, mode, znode and session. */
   readonly outer: string | undefined;
 }
 
@@ -16,14 +18,17 @@ export function lockEnvironment(
 ): Record<string, string> {
   const [first] = locks;
   if (!first) throw new Error("no lock is held");
-  const held = locks.map(({ path, fencingToken }) => `${path}\t${fencingToken}`);
+  const session = `0x${first.sessionId.toString(16)}`;
+  const held = locks.map(({ path, fencingToken, mode, nodePath }) =>
+    [path, fencingToken, mode, nodePath, session].join("\t"),
+  );
   return {
     ZK_LOCK_PATH: first.path,
     ZK_LOCK_NODE: first.nodePath,
     ZK_LOCK_TOKEN: String(first.fencingToken),
     ZK_LOCK_SEQUENCER: sequencer(first),
     ZK_LOCK_MODE: first.mode,
-    ZK_LOCK_SESSION: `0x${first.sessionId.toString(16)}`,
+    ZK_LOCK_SESSION: session,
     ZK_LOCK_TIMEOUT_MS: String(timeoutMs),
     ZK_LOCK_WAITED_MS: String(Math.round(first.waitedMs)),
     [HELD]: [...(outer ? [outer] : []), ...held].join("\n"),
@@ -35,13 +40,21 @@ function sequencer({ mode, fencingToken, nodePath }: HeldLock): string {
   return `${mode}:0x${fencingToken.toString(16)}:${nodePath}`;
 }
 
-/** The token under which a program around this one holds `path`; undefined when none does. */
-export function heldOutside(env: (name: string) => string | undefined, path: string): string | undefined {
-  return outerLocks(env).find((lock) => lock.path === path)?.token;
+export interface OuterLock {
+  readonly path: string;
+  readonly token: string;
+  readonly mode: LockMode;
+  readonly node: string;
 }
 
-/** What the programs around this one hold. */
-export function outerLocks(env: (name: string) => string | undefined): { path: string; token: string }[] {
+/** What the programs around this one say they hold. */
+export function outerLocks(env: (name: string) => string | undefined): OuterLock[] {
   const lines = (env(HELD) ?? "").split("\n").map((line) => line.split("\t"));
-  return lines.flatMap(([path, token]) => (path && token ? [{ path, token }] : []));
+  return lines.flatMap(([path, token, mode, node]) =>
+    path && token && node && isMode(mode) ? [{ path, token, mode, node }] : [],
+  );
+}
+
+function isMode(text: string | undefined): text is LockMode {
+  return LOCK_MODES.some((mode) => mode === text);
 }

@@ -1,7 +1,8 @@
 /** The options that lock, rwlock, sem and elect share. */
+import { parseDuration } from "../../duration.ts";
 import { UsageError } from "../../errors.ts";
 import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
-import { acl, duration, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
+import { acl, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
 import type { Context } from "../command.ts";
 import { outerLocks } from "./environment.ts";
 
@@ -17,6 +18,13 @@ const exitCode: ValueParser<number> = (text) => {
   const code = /^\d{1,3}$/.test(text) ? Number(text) : 256;
   if (code <= 255) return code;
   throw new UsageError(`bad exit code '${text}'`, { hint: "an exit code is a number from 0 to 255" });
+};
+
+/** With a unit: to those who know flock 30 are seconds, to the rest of zksh milliseconds. */
+const timeSpan: ValueParser<number> = (text) => {
+  const ms = parseDuration(text);
+  if (/[a-z]$/.test(text) || ms === 0) return ms;
+  throw new UsageError(`bad duration '${text}': say of what`, { hint: `${text}s are seconds, ${text}ms milliseconds` });
 };
 
 const SIGNALS: readonly string[] = ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "KILL"];
@@ -42,7 +50,7 @@ export const lockPath: ValueParser<string> = (text, where) => {
 /** How long, and what is said meanwhile. */
 export const waitOptions = {
   nonblock: flag("-n", "do not wait: exit code 75 when it is held"),
-  wait: option("-w", "dur", duration, "wait at most this long: exit code 124"),
+  wait: option("-w", "dur", timeSpan, "wait at most this long: exit code 124"),
 } as const;
 
 /** The ticket and its session, and what becomes of the program. */
@@ -50,13 +58,13 @@ export const guardOptions = explainedIn("locks", {
   conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
   why: option("", "text", word, "what for, shown to those who wait"),
   acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
-  sessionTimeout: option("", "dur", duration, "the session timeout to ask for"),
-  grace: option("", "dur", duration, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
+  sessionTimeout: option("", "dur", timeSpan, "the session timeout to ask for"),
+  grace: option("", "dur", timeSpan, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
   stopSignal: option("", "sig", signalName, "the first signal instead of TERM"),
   onSuspend: option("", "what", oneOf("ignore", "stop", "term"), "when no server answers: ignore, stop (freeze), term"),
   onLost: option("", "what", oneOf("term", "kill", "warn"), "when it is lost: term, kill, warn"),
   onRevoke: option("", "what", oneOf("term", "ignore"), "when somebody asks for it: term, ignore"),
-  minHold: option("", "dur", duration, "hold it at least this long"),
+  minHold: option("", "dur", timeSpan, "hold it at least this long"),
   group: option("", "what", oneOf("auto", "own", "share"), "process group of the command: auto, own, share"),
   statusFile: option("", "file", word, "write how it ended there, as JSON"),
   reentrant: flag("", "run at once where a command around this one holds the lock"),
@@ -85,7 +93,7 @@ export function acquireLimits(
   { nonblock, wait }: WaitValues,
   { begun, isWatched, signal }: { readonly begun: number; readonly isWatched: boolean; readonly signal: AbortSignal },
 ): AcquireOptions {
-  const waitMs = nonblock || wait === 0 ? 0 : wait && Math.max(1, wait - (performance.now() - begun));
+  const waitMs = nonblock || wait === 0 ? 0 : wait && Math.max(1, Math.round(wait - (performance.now() - begun)));
   return { signal, ...(waitMs !== undefined && { waitMs }), ...(isWatched && { refreshMs: REFRESH_MS }) };
 }
 

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ConnectionError, UsageError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
+import { isHeldAround } from "./nested.ts";
 import { acquireLimits, lockOptions } from "./options.ts";
 import type { Held } from "./recipe.ts";
 import { pathOf, type Task } from "./task.ts";
@@ -14,8 +15,11 @@ export interface Acquired {
 /** Whoever has waited for an hour waits for a server that is being restarted, too. */
 const LOOK_AGAIN_MS = 1_000;
 
-/** Queues, over the end of sessions too: the place is then a new one, and said so. The session is closed unless it is returned. */
-export async function queueUp(task: Task): Promise<Acquired> {
+/**
+ * Queues, over the end of sessions too: the place is then a new one, and said so. The session is closed unless it is
+ * returned. `held-around`: a command around this one holds it, and that is enough.
+ */
+export async function queueUp(task: Task): Promise<Acquired | "held-around"> {
   const { context, recipe, values, begun, tell } = task;
   const { signal, isFollowed } = context;
   for (let hasQueued = false; ; ) {
@@ -23,6 +27,7 @@ export async function queueUp(task: Task): Promise<Acquired> {
     let isKept = false;
     try {
       await connect(session, task, !hasQueued);
+      if (await isHeldAround(task, session)) return "held-around";
       const options = { ...lockOptions(context, values, commandName(task)), onEvent: tell };
       const limits = acquireLimits(values, { begun, isWatched: isFollowed, signal });
       const held = await recipe.acquire(session, options, limits);
@@ -44,7 +49,7 @@ async function connect(session: Session, task: Task, isFirst: boolean): Promise<
   const { context, values, begun, tell } = task;
   const { sessionTimeout, wait, grace } = values;
   // 0 is -n: not to wait for the lock, but for the server all the same.
-  const leftMs = wait ? Math.max(1, wait - (performance.now() - begun)) : undefined;
+  const leftMs = wait ? Math.max(1, Math.round(wait - (performance.now() - begun))) : undefined;
   await session.connected({ signal: context.signal, ...(leftMs !== undefined && { timeoutMs: leftMs }) });
   const { timeoutMs, isReadOnly } = session;
   if (isReadOnly) throw new ConnectionError("read-only", "the server is read-only: no lock can be had there");

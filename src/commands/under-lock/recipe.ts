@@ -1,11 +1,12 @@
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
-import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
+import type { LockMode, RevokeRequest } from "../../recipes/locks/holder-record.ts";
 import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
 import type { Session } from "../../session/session.ts";
 
 /** How one of the recipes gets its lock, in a session of its own. */
 export interface Recipe {
   readonly paths: readonly [string, ...string[]];
+  readonly mode: LockMode;
   acquire(session: Session, options: LockOptions, limits: AcquireOptions): Promise<Held>;
   /** Added to what every program under a lock finds in its environment. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -14,11 +15,13 @@ export interface Recipe {
 /** The recipe of a single lock. */
 export function oneLock(
   path: string,
+  mode: LockMode,
   make: (session: Session, options: LockOptions) => { acquire(limits: AcquireOptions): Promise<HeldLock> },
   environment: Readonly<Record<string, string>> = {},
 ): Recipe {
   return {
     paths: [path],
+    mode,
     environment,
     async acquire(session, options, limits) {
       const lock = await make(session, options).acquire(limits);

@@ -1,5 +1,5 @@
 import type { ChildRequest, GuardRequest } from "../../child.ts";
-import { LockError } from "../../errors.ts";
+import { LockError, UsageError } from "../../errors.ts";
 import { lockLost } from "../../recipes/locks/held-lock.ts";
 import type { Session } from "../../session/session.ts";
 import { type Ending, endingOf } from "./ending.ts";
@@ -14,6 +14,12 @@ export async function mustBeRunnable({ context }: Task, name: string): Promise<v
   if (search.kind === "found") return;
   if (search.kind === "not-found") throw new LockError("command-not-found", `no such program: ${name}`);
   throw new LockError("command-not-executable", `not executable: ${search.path}`);
+}
+
+/** Found out before queuing, too: how it ended must not be lost. */
+export async function mustBeWritable({ context }: Task, file: string): Promise<void> {
+  const why = await context.cannotWrite(file);
+  if (why !== undefined) throw new UsageError(`cannot write the status file: ${why}`);
 }
 
 export async function runProgram(task: Task, argv: ChildRequest["argv"], { held, session }: Acquired): Promise<Ending> {
@@ -40,8 +46,9 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], { held,
 }
 
 /** The lock is held around us: nothing to take, and nothing to watch over that is not watched already. */
-export async function runStraight(task: Task, argv: ChildRequest["argv"]): Promise<Ending> {
-  const { context } = task;
+export async function runStraight(task: Task): Promise<Ending> {
+  const { context, argv } = task;
+  if (!argv) throw new Error("nothing to run");
   const { signal } = context;
   const group = groupOf(task);
   const child = await context.startGuarded({ argv, env: {}, group, onSignal: () => {}, signal });

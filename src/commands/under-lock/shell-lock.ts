@@ -1,9 +1,10 @@
 /** `lock PATH` at the prompt and in scripts: held by the shell's own session until `unlock`, or until the shell ends. */
-import { type LockError, UsageError } from "../../errors.ts";
+import { LockError, UsageError } from "../../errors.ts";
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import type { Result } from "../../result.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
+import { covers } from "./nested.ts";
 import { acquireLimits, type LockValues, lockOptions } from "./options.ts";
 import type { Recipe } from "./recipe.ts";
 
@@ -13,6 +14,7 @@ export async function* lockInShell(context: Context, recipe: Recipe, values: Loc
   if (others.length > 0) throw new UsageError("in the shell lock takes one path at a time");
   const held = shell.heldLocks.get(path);
   if (held) {
+    if (!covers(held.mode, recipe.mode)) throw notEnough(held, recipe);
     held.again();
     yield locked(held);
     return;
@@ -28,6 +30,13 @@ export async function* lockInShell(context: Context, recipe: Recipe, values: Loc
     shell.say(`${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}: unlock ${path} gives it back`);
   });
   yield locked(lock);
+}
+
+function notEnough({ path, mode }: HeldLock, recipe: Recipe): LockError {
+  return new LockError("nested-lock", `this shell holds ${path} as ${mode}, which cannot become ${recipe.mode}`, {
+    path,
+    hint: `unlock ${path} first`,
+  });
 }
 
 async function acquire(

@@ -7,12 +7,12 @@ import type { LockProgress } from "../../results/locks.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
 import { type Ending, outcomeOf } from "./ending.ts";
-import { heldOutside } from "./environment.ts";
 import { hold, holdOn } from "./hold.ts";
+import { refuseHeldByShell } from "./nested.ts";
 import type { LockValues } from "./options.ts";
 import { queueUp } from "./queue-up.ts";
-import type { Recipe } from "./recipe.ts";
-import { mustBeRunnable, runProgram, runStraight } from "./run-program.ts";
+import type { Held, Recipe } from "./recipe.ts";
+import { mustBeRunnable, mustBeWritable, runProgram, runStraight } from "./run-program.ts";
 import { pathOf, type Task } from "./task.ts";
 
 /** A link that is down must not keep us: the session's end releases the lock too. */
@@ -41,6 +41,7 @@ class UnderLock {
   readonly #task: Task;
   #token: bigint | undefined;
   #lastHolder = "";
+  #hasToldRelease = false;
 
   constructor(
     context: Context,
@@ -58,6 +59,7 @@ class UnderLock {
       begun: performance.now(),
       emit: (result) => results.push(result),
       tell: (progress) => {
+        if (progress.event === "released" && this.#hasToldRelease) return;
         this.#listen(progress);
         results.push({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt });
       },
@@ -80,8 +82,10 @@ class UnderLock {
     const task = this.#task;
     const { argv, values } = task;
     if (argv) await mustBeRunnable(task, argv[0]);
-    if (this.#isHeldOutside() && argv) return runStraight(task, argv);
+    if (values.statusFile !== undefined) await mustBeWritable(task, values.statusFile);
+    refuseHeldByShell(task);
     const acquired = await queueUp(task);
+    if (acquired === "held-around") return runStraight(task);
     const { held, session } = acquired;
     const acquiredAt = performance.now();
     this.#token = held.locks[0]?.fencingToken;
@@ -91,22 +95,18 @@ class UnderLock {
       if (restMs > 0 && ending.outcome !== "lost") await holdOn(task, held, restMs);
       return ending;
     } finally {
-      const how = await Promise.race([held.release(), pause(RELEASE_WITHIN_MS, "late" as const, { ref: false })]);
-      if (how === "late") task.tell({ event: "released", path: pathOf(task), how: "expiry" });
+      await this.#release(held);
+      // Whatever could not be deleted goes with the session.
       await session.close();
     }
   }
 
-  /** A lock inside the same lock would wait for itself. True: it need not be taken again. */
-  #isHeldOutside(): boolean {
-    const { context, recipe, values, argv } = this.#task;
-    const path = recipe.paths.find((one) => heldOutside(context.env, one) !== undefined);
-    if (path === undefined) return false;
-    if (values.reentrant && argv) return true;
-    throw new LockError("nested-lock", `${path} is held by a command around this one: it would wait for itself`, {
-      path,
-      hint: "--reentrant runs the command at once, under the lock that is held",
-    });
+  async #release(held: Held): Promise<void> {
+    const late = pause(RELEASE_WITHIN_MS, "late" as const, { ref: false });
+    const how = await Promise.race([held.release().catch(() => "refused" as const), late]);
+    if (how === "delete" || how === "expiry") return;
+    this.#task.tell({ event: "released", path: pathOf(this.#task), how: "expiry" });
+    this.#hasToldRelease = true;
   }
 
   #listen(progress: LockProgress): void {
@@ -132,6 +132,11 @@ class UnderLock {
     if (values.statusFile === undefined) return;
     const token = this.#token === undefined ? {} : { token: String(this.#token) };
     const facts = { ...ending, path: pathOf(this.#task), ...token };
-    await context.writeFile(values.statusFile, `${JSON.stringify(facts)}\n`);
+    try {
+      await context.writeFile(values.statusFile, `${JSON.stringify(facts)}\n`);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#task.tell({ event: "unrecorded", path: pathOf(this.#task), file: values.statusFile, why });
+    }
   }
 }
