@@ -191,7 +191,7 @@ onBothServers((server) => {
     expect(await client.connection.untilClosed()).toEqual([]);
     const silent = performance.now() - start;
     expect(silent).toBeGreaterThan(900);
-    expect(silent).toBeLessThan(4_000);
+    expect(silent).toBeLessThan(8_000);
     await eventually(async () => expect(await other.heard()).toEqual(["deleted /e"]));
     expect(await other.exists("/e")).toMatchObject({ err: ErrorCode.noNode });
     await expect(client.reattach(server.address)).rejects.toThrow("no such session");
@@ -206,9 +206,9 @@ onBothServers((server) => {
   });
 
   test("pings keep a session alive", { timeout: 20_000 }, async () => {
-    const client = await server.fresh({ timeoutMs: 1_000 });
+    const client = await server.fresh({ timeoutMs: 1_500 });
     await client.create("/e", { flags: Flags.ephemeral });
-    const until = performance.now() + 2_500;
+    const until = performance.now() + 3_500;
     await eventually(async () => (await client.ping()).err === 0 && performance.now() > until, { intervalMs: 200 });
     expect(await client.exists("/e")).toMatchObject({ err: 0 });
   });

@@ -170,8 +170,8 @@ onBothServers(
 
       test("a TTL node lives as long as it is written to", async () => {
         const client = await server.fresh();
-        await client.create("/t", { flags: Flags.ttl, ttlMs: 1_000 });
-        const until = performance.now() + 2_000;
+        await client.create("/t", { flags: Flags.ttl, ttlMs: 1_500 });
+        const until = performance.now() + 2_500;
         await eventually(async () => (await client.setData("/t", "")).err !== 0 || performance.now() > until, {
           intervalMs: 100,
         });
