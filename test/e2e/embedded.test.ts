@@ -37,7 +37,7 @@ describe("--embedded", () => {
 
   test("npm start: the shell, and what it is", async () => {
     const terminal = await terminals.open({ command: [process.execPath, START] });
-    await terminal.shows(/in memory only: what you store is gone[^\n]*\n[^\n]*zksh -s HOST:2181 connects to a real/);
+    await terminal.shows(/in memory only: what you store is gone[^\n]*\n[^\n]*a real ensemble: zksh -s HOST:2181/);
     await terminal.enter("create /a hello");
     await terminal.shows(/Created \/a/);
     await terminal.enter("get /a");
