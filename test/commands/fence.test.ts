@@ -132,6 +132,38 @@ describe("--fenced", () => {
     expect((await fenced("/lock", "delete", "--fenced", "-v", "7", "/n")).exit).toBe(5);
   });
 
+  test("a unique lock cannot fence: the next holder's znode has the same path", async () => {
+    const env = { ZK_LOCK_NODE: "/lock", ZK_LOCK_PATH: "/lock" };
+    expect(await runReal(server, ["set", "--fenced", "/n", "new"], { env })).toEqual({
+      exit: 2,
+      stdout: "",
+      stderr:
+        "error: --fenced cannot work under the unique lock /lock: every holder's znode has that path\n" +
+        "  use a queue lock (leave out --recipe unique), or compare tokens (fence guard)\n",
+    });
+    const held = ["/q\t1\texclusive\t/q/t\t0x1", "/lock\t2\texclusive\t/lock\t0x1"].join("\n");
+    const several = { ZK_LOCK_NODE: "/q/t", ZK_LOCK_PATH: "/q", ZK_LOCK_SESSION: "0x1", ZK_LOCK_HELD: held };
+    expect((await runReal(server, ["set", "--fenced", "/n", "new"], { env: several })).exit).toBe(2);
+    expect(await data("/n")).toBe("old");
+  });
+
+  test("of several locks every one is asked for; those of programs further out are not", async () => {
+    await session.create("/other", null, { mode: "ephemeral" });
+    const line = (path: string, node: string, of: string) => [path, "7", "exclusive", node, of].join("\t");
+    const held = [line("/o", "/gone", "0x2"), "/older\t5", line("/a", "/lock", "0x1"), line("/b", "/other", "0x1")];
+    const env = { ZK_LOCK_NODE: "/lock", ZK_LOCK_PATH: "/a", ZK_LOCK_SESSION: "0x1", ZK_LOCK_HELD: held.join("\n") };
+    expect((await runReal(server, ["set", "--fenced", "/n", "new"], { env })).exit).toBe(0);
+    expect((await runReal(server, ["create", "--fenced", "-s", "/n/job-"], { env })).stdout).toBe(
+      "/n/job-0000000000\n",
+    );
+    await session.delete("/other");
+    expect(await runReal(server, ["set", "--fenced", "/n", "late"], { env })).toMatchObject({
+      exit: 5,
+      stderr: expect.stringContaining("the lock /other is gone: nothing was done"),
+    });
+    expect(await data("/n")).toBe("new");
+  });
+
   test("needs a lock around it", async () => {
     for (const words of [
       ["set", "/n", "x"],

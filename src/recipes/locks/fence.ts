@@ -86,12 +86,12 @@ function outdated(token: bigint, stored: bigint, path: string): OperationError {
 export type Writer = Pick<Session, "create" | "create2" | "setData" | "delete">;
 
 /**
- * Writes only while the lock's ticket exists: both are decided in one transaction, so that a holder whose session has
- * expired cannot come late. Everything throws ConflictError `lock-gone` then.
+ * Writes only while the tickets of all these locks exist: that is decided in one transaction with the write, so that a
+ * holder whose session has expired cannot come late. Everything throws ConflictError `lock-gone` then.
  */
-export function fencedWriter(session: Session, node: string): Writer {
+export function fencedWriter(session: Session, nodes: readonly string[]): Writer {
   const create = (path: string, data: Buffer | null, { signal, timeoutMs: _, ...how }: CreateOptions = {}) =>
-    fenced(session, node, { op: "create", path, data, ...how }, signal ? { signal } : {});
+    fenced(session, nodes, { op: "create", path, data, ...how }, signal ? { signal } : {});
   return {
     create: async (...args) => (await create(...args)).path,
     async create2(path, data, options = {}) {
@@ -102,26 +102,28 @@ export function fencedWriter(session: Session, node: string): Writer {
     },
     async setData(path, data, { version, ...options } = {}) {
       const op = { op: "setData", path, data, ...(version !== undefined && { version }) } as const;
-      return (await fenced(session, node, op, options)).stat;
+      return (await fenced(session, nodes, op, options)).stat;
     },
     async delete(path, { version, ...options } = {}) {
-      await fenced(session, node, { op: "delete", path, ...(version !== undefined && { version }) }, options);
+      await fenced(session, nodes, { op: "delete", path, ...(version !== undefined && { version }) }, options);
     },
   };
 }
 
 async function fenced<Op extends MultiOp["op"]>(
   session: Session,
-  node: string,
+  nodes: readonly string[],
   op: Extract<MultiOp, { op: Op }>,
   options: CallOptions,
 ): Promise<Extract<MultiResult, { op: Op }>> {
   try {
-    const { results } = await session.multi([{ op: "check", path: node }, op], options);
+    const checks = nodes.map((path): MultiOp => ({ op: "check", path }));
+    const { results } = await session.multi([...checks, op], options);
     // Each operation is answered in its own kind.
-    return results[1] as Extract<MultiResult, { op: Op }>;
+    return results[checks.length] as Extract<MultiResult, { op: Op }>;
   } catch (error) {
-    if (!(error instanceof NoNodeError) || error.path !== node) throw error;
+    const node = error instanceof NoNodeError ? nodes.find((one) => one === error.path) : undefined;
+    if (node === undefined) throw error;
     throw new ConflictError("lock-gone", `the lock ${node} is gone: nothing was done`, {
       path: node,
       hint: "its session has expired, or somebody has removed it",

@@ -1,4 +1,4 @@
-import { LockError, NoNodeError } from "../../errors.ts";
+import { LockError, NoNodeError, UsageError } from "../../errors.ts";
 import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
 import type { LockListener, LostLockReason } from "./events.ts";
 import type { LockMode, RevokeRequest } from "./holder-record.ts";
@@ -20,6 +20,8 @@ export interface HeldLockOptions {
   readonly onEvent: LockListener;
   /** The ticket's data with the time of acquisition; left out where the data is the caller's own. */
   readonly stamp?: () => Buffer;
+  /** The next holder's znode will have the same path: that it exists proves nothing. */
+  readonly isPathShared?: boolean;
   /** Gives the stake back, where it takes more than deleting its znodes. */
   readonly giveBack?: () => Promise<Removed>;
 }
@@ -85,19 +87,45 @@ export class HeldLock {
     return () => this.#revokeListeners.delete(listener);
   }
 
-  /** As `multi`, but nothing happens unless the lock is still held when the server carries it out. */
+  /**
+   * As `multi`, but nothing happens unless the lock is still held when the server carries it out. Throws LockError
+   * `lock-lost` when it is not, and UsageError for a lock that cannot tell (UniqueLock).
+   */
   async fenced(
     ops: readonly MultiOp[],
     options?: CallOptions,
   ): Promise<{ readonly results: readonly MultiResult[]; readonly zxid: bigint }> {
-    const checks = this.nodePaths.map((path): MultiOp => ({ op: "check", path }));
+    const checks = this.checks();
     try {
       const { results, zxid } = await this.#options.session.multi([...checks, ...ops], options);
       return { results: results.slice(checks.length), zxid };
     } catch (error) {
-      const isOwn = error instanceof NoNodeError && this.nodePaths.includes(error.path ?? "");
-      throw isOwn ? lockLost(this.path, "node-deleted") : error;
+      throw this.explain(error);
     }
+  }
+
+  /** What makes a transaction fail without the lock. Throws as {@link fenced}. */
+  checks(): MultiOp[] {
+    if (!this.isHeld()) throw this.#over("session-lost");
+    if (this.#options.isPathShared) {
+      throw new UsageError(`a unique lock cannot fence writes: ${this.path}`, {
+        path: this.path,
+        hint: "the znode of every holder has that path: use a queue lock, or compare fencing tokens",
+      });
+    }
+    return this.nodePaths.map((path): MultiOp => ({ op: "check", path }));
+  }
+
+  /** Why a transaction with {@link checks} failed: in other words, if they are the reason. */
+  explain(error: unknown): unknown {
+    const isOwn = error instanceof NoNodeError && this.nodePaths.includes(error.path ?? "");
+    return isOwn ? this.#over("node-deleted") : error;
+  }
+
+  /** Why it is not held; `otherwise` where nothing has been heard yet. */
+  #over(otherwise: LostLockReason): unknown {
+    if (this.#released !== undefined) return notHeld(this.path);
+    return this.signal.aborted ? this.signal.reason : lockLost(this.path, otherwise);
   }
 
   /**
@@ -121,7 +149,7 @@ export class HeldLock {
 
   /** One more release is needed; for code that may be called with the lock held. */
   again(): this {
-    if (!this.isHeld()) throw new LockError("lock-lost", `${this.path} is no longer held`, { path: this.path });
+    if (!this.isHeld()) throw notHeld(this.path);
     this.#count += 1;
     return this;
   }
@@ -182,6 +210,10 @@ export class HeldLock {
   #stamp(data: () => Buffer): void {
     this.#options.session.setData(this.nodePath, data(), { version: 0 }).catch(() => {});
   }
+}
+
+function notHeld(path: string): LockError {
+  return new LockError("lock-lost", `${path} is no longer held`, { path });
 }
 
 export function lockLost(path: string, reason: LostLockReason): LockError {

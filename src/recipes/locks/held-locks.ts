@@ -1,6 +1,5 @@
-import { NoNodeError } from "../../errors.ts";
 import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
-import { type HeldLock, lockLost } from "./held-lock.ts";
+import type { HeldLock } from "./held-lock.ts";
 import type { RevokeRequest } from "./holder-record.ts";
 import type { Removed } from "./removal.ts";
 
@@ -49,14 +48,12 @@ export class HeldLocks {
     ops: readonly MultiOp[],
     options?: CallOptions,
   ): Promise<{ readonly results: readonly MultiResult[]; readonly zxid: bigint }> {
-    const checks = this.locks.flatMap(({ nodePaths }) => nodePaths.map((path): MultiOp => ({ op: "check", path })));
+    const checks = this.locks.flatMap((lock) => lock.checks());
     try {
       const { results, zxid } = await this.#session.multi([...checks, ...ops], options);
       return { results: results.slice(checks.length), zxid };
     } catch (error) {
-      const path = error instanceof NoNodeError ? error.path : undefined;
-      const gone = this.locks.find(({ nodePaths }) => path !== undefined && nodePaths.includes(path));
-      throw gone ? lockLost(gone.path, "node-deleted") : error;
+      throw this.locks.reduce((why, lock) => lock.explain(why), error);
     }
   }
 

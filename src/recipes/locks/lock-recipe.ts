@@ -55,6 +55,9 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
 
   constructor(session: Session, paths: readonly string[], mode: LockMode, options: LockOptions = {}) {
     if (paths.includes("/")) throw new UsageError("/ cannot be locked", { hint: "give a path of the lock's own" });
+    if (paths.some((path) => path === "/zookeeper" || path.startsWith("/zookeeper/"))) {
+      throw new UsageError("/zookeeper belongs to the server", { hint: "give a path of the lock's own" });
+    }
     this.session = session;
     this.options = options;
     this.mode = mode;
@@ -66,6 +69,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
    * cannot be removed at once is removed in the background, see {@link settled}.
    */
   async acquire({ signal, waitMs, refreshMs }: AcquireOptions = {}): Promise<Held> {
+    if (waitMs !== undefined && !(waitMs >= 0)) throw new UsageError(`bad waitMs ${waitMs}: 0 or more milliseconds`);
     const begun = performance.now();
     const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
     try {

@@ -109,7 +109,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs });
     const giveBack = async () => (own.isGone ? "delete" : this.#remove(stake));
-    return new HeldLock({ session, path, mode, stake, own, waitedMs, onEvent, giveBack });
+    return new HeldLock({ session, path, mode, stake, own, waitedMs, onEvent, giveBack, isPathShared: true });
   }
 
   /** A second try must not delete what somebody else has made after the first one: the name is not ours alone. */

@@ -122,6 +122,14 @@ describe("MultiLock", () => {
     expect(await admin.getChildren("/a")).toEqual([]);
   });
 
+  test("fenced writes end with the release", async () => {
+    const session = openFor(await freshChroot());
+    const held = await new MultiLock(session, ["/a", "/b"]).acquire();
+    await held.release();
+    session.multi = () => Promise.reject(new Error("sent"));
+    expect(await rejection(held.fenced([]))).toMatchObject({ reason: "lock-lost", message: "/a is no longer held" });
+  });
+
   test("fails when what it has got is lost or asked for while it waits for the rest", async () => {
     const chroot = await freshChroot();
     const [session, admin] = [openFor(chroot), openFor(chroot)];

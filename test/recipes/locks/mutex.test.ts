@@ -243,6 +243,18 @@ describe("Mutex", () => {
     expect(await session.getChildren("/l")).toEqual([]);
   });
 
+  test.each([Number.NaN, -1])("does not wait %d ms", async (waitMs) => {
+    const session = openFor(await freshChroot());
+    expect(await rejection(new Mutex(session, "/l").acquire({ waitMs }))).toMatchObject({ name: "UsageError" });
+    expect(await session.exists("/l")).toBeUndefined();
+  });
+
+  test.each(["/zookeeper", "/zookeeper/quota/l"])("leaves %s to the server", async (path) => {
+    const session = openFor(await freshChroot());
+    expect(() => new Mutex(session, path)).toThrow("/zookeeper belongs to the server");
+    expect(() => new Mutex(session, "/zookeepers")).not.toThrow();
+  });
+
   test("fenced: happens with the lock, and not without it", async () => {
     const chroot = await freshChroot();
     const [session, admin] = [openFor(chroot), openFor(chroot)];
@@ -258,6 +270,28 @@ describe("Mutex", () => {
     expect(await rejection(lock.fenced([{ op: "create", path: "/three", data: null }]))).toMatchObject({
       reason: "lock-lost",
     });
+  });
+
+  test("fenced: nothing is even sent once the lock is given back", async () => {
+    const session = openFor(await freshChroot());
+    const lock = await new Mutex(session, "/l").acquire();
+    const releasing = lock.release();
+    session.multi = () => Promise.reject(new Error("sent"));
+    const refused = { name: "LockError", reason: "lock-lost", message: "/l is no longer held" };
+    expect(await rejection(lock.fenced([]))).toMatchObject(refused);
+    await releasing;
+    expect(await rejection(lock.fenced([]))).toMatchObject(refused);
+  });
+
+  test("fenced: a transaction that a release has overtaken does not blame others", async () => {
+    const session = openFor(await freshChroot());
+    const lock = await new Mutex(session, "/l").acquire();
+    const multi = session.multi.bind(session);
+    session.multi = async (...args) => {
+      await lock.release();
+      return multi(...args);
+    };
+    expect(await rejection(lock.fenced([]))).toMatchObject({ reason: "lock-lost", message: "/l is no longer held" });
   });
 
   test("with kazoo's ticket: both in one transaction, both given back, both watched", async () => {

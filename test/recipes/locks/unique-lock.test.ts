@@ -33,6 +33,18 @@ describe("UniqueLock", () => {
     expect(held.isHeld()).toBe(true);
   });
 
+  test("cannot fence writes: the next holder's znode has the same path", async () => {
+    const session = openFor(await freshChroot());
+    const lock = await new UniqueLock(session, "/l").acquire();
+    const write = () => rejection(lock.fenced([{ op: "create", path: "/late", data: null }]));
+    expect(await write()).toMatchObject({ name: "UsageError", message: "a unique lock cannot fence writes: /l" });
+    await lock.release();
+    const next = await new UniqueLock(session, "/l").acquire();
+    expect(await write()).toMatchObject({ reason: "lock-lost", message: "/l is no longer held" });
+    expect(await session.exists("/late")).toBeUndefined();
+    await next.release();
+  });
+
   test("two of one session do not take each other's znode for their own", async () => {
     const session = openFor(await freshChroot());
     const held = await new UniqueLock(session, "/l").acquire();
