@@ -37,10 +37,14 @@ export const revoke = defineCommand({
     const asked: Standing[] = [];
     const unaskable: Standing[] = [];
     for (const holder of isAsked ? targets : []) {
-      const event = await askToYield(context.session(), holder, request, { signal });
+      const answer = await askToYield(context.session(), holder, request, { signal });
+      const mayNotListen = answer === "unsure";
+      const event = mayNotListen ? "asked" : answer;
       if (event === "asked") asked.push(holder);
       if (event === "unaskable") unaskable.push(holder);
-      if (event !== "unaskable" || !force) yield { kind: "revocation", path, holder, event };
+      if (event !== "unaskable" || !force) {
+        yield { kind: "revocation", path, holder, event, ...(mayNotListen && { mayNotListen }) };
+      }
     }
     const isGone = wait === undefined ? [] : await waitForAll(context, asked, request, wait);
     const left = asked.filter((_, index) => !isGone[index]);
@@ -51,7 +55,7 @@ export const revoke = defineCommand({
       yield { kind: "revocation", path, holder, ...(isThere ? deleted(holder) : { event: "gone" }) };
     }
     if (force) return;
-    if (wait !== undefined && left.length > 0) throw tooLate(path, left, wait);
+    if (wait !== undefined && left.length > 0) throw tooLate(path, [...left, ...unaskable], wait);
     if (unaskable.length > 0) throw notAsked(path, unaskable, targets.length);
   },
 });

@@ -28,8 +28,9 @@ export function jsonDeadlock(steps: Deadlock): object {
   };
 }
 
-export function jsonRevocation({ path, holder, event, mayRunOn }: RevocationResult): object {
-  return { path, event, ...(mayRunOn !== undefined && { mayRunOn }), holder: jsonStanding(holder) };
+export function jsonRevocation({ path, holder, event, mayNotListen, mayRunOn }: RevocationResult): object {
+  const facts = { ...(mayNotListen && { mayNotListen }), ...(mayRunOn !== undefined && { mayRunOn }) };
+  return { path, event, ...facts, holder: jsonStanding(holder) };
 }
 
 function jsonStanding({ nodes, ...standing }: Standing): object {

@@ -1,5 +1,6 @@
 /** Queues for people, in a table that fits the terminal, and for pipes: a line each, tabs between. */
 import type { Deadlock } from "../recipes/locks/deadlocks.ts";
+import { CURATOR_OR_ZKSH } from "../recipes/locks/holder-record.ts";
 import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
 import {
   type LocksResult,
@@ -12,6 +13,7 @@ import { escapeName } from "./escape.ts";
 import { age, heldSince } from "./lock.ts";
 import type { Rendered, View } from "./renderer.ts";
 import { hexId, isoTime } from "./stat.ts";
+import { strangersText } from "./strangers.ts";
 import { type Column, tableLines, wrapText } from "./table.ts";
 
 export function textLocks({ reports, root, deadlocks }: LocksResult, view: View): Rendered {
@@ -72,9 +74,10 @@ function tangle(deadlock: Deadlock, { colors, columns }: View): string {
 const DEADLOCK_INDENT = " ".repeat("deadlock: ".length);
 
 function summary({ holders, waiters, limit }: LockReport): string {
+  const permits = holders.reduce((sum, holder) => sum + (holder.permits ?? 1), 0);
   const held =
     limit !== undefined
-      ? `${holders.length} of ${limit} permits held`
+      ? `${permits} of ${limit} ${limit === 1 ? "permit" : "permits"} held`
       : holders.length === 1
         ? "held"
         : holders.length === 0
@@ -111,8 +114,9 @@ function stateOf({ mode }: Standing, index: number, holders: number): string {
 
 /** What there is to say of somebody beyond the table. */
 function facts(party: Standing, isHolder: boolean, { isVerbose = false, now }: View): string[] {
-  const { why, revoke, session, pid, nodes, node } = party;
+  const { why, revoke, session, pid, nodes, node, permits } = party;
   const told: string[] = [];
+  if (permits !== undefined) told.push(`${permits} permits`);
   if (why !== undefined) told.push(escapeName(why));
   if (revoke) told.push(askedText(revoke, now()));
   if (session === 0n) told.push("not ephemeral: it stays until somebody deletes it");
@@ -156,28 +160,42 @@ function watchedLine({ path, holders, waiters }: LockReport): string {
 
 function warnings({ path, strangers }: LockReport): string[] {
   if (strangers.length === 0) return [];
-  return [`warning: on ${escapeName(path)} there are ${strangers.join(" and ")}, which overlook each other\n`];
+  return [`warning: ${strangersText(escapeName(path), strangers)}\n`];
 }
 
 function deadlockText(steps: Deadlock): string {
-  const name = (party: Standing) => `${hexId(party.session)} (${escapeName(nameHolder(party))})`;
+  const id = ({ session }: Standing) => hexId(session);
+  const name = (party: Standing) => `${id(party)} (${escapeName(nameHolder(party))})`;
   const first = steps[0];
   if (!first) return "";
   const parts = steps.map(({ path, blocker, isHolder }, index) => {
-    const isLast = index === steps.length - 1;
-    const who = isLast ? hexId(first.waiter.session) : name(blocker);
-    return `waits for ${escapeName(path)} ${isHolder ? "held by" : "behind"} ${who}`;
+    const next = steps[index + 1];
+    const waiter = (next ?? first).waiter;
+    const isSame = waiter.session === blocker.session;
+    const whom = `waits for ${escapeName(path)} ${isHolder ? "held by" : "behind"} ${!next && isSame ? id(blocker) : name(blocker)}`;
+    // One program may wait in another session than the one around it holds with.
+    const link = waiter.within?.includes(String(blocker.token)) ? "inside which" : "together with which";
+    if (next) return `${whom}, ${isSame ? "which" : `${link} ${name(waiter)}`} `;
+    return isSame ? whom : `${whom}, ${link} ${id(waiter)} waits`;
   });
-  return `${name(first.waiter)} ${parts.join(", which ")}`;
+  return `${name(first.waiter)} ${parts.join("")}`;
 }
 
-export function textRevocation({ path, holder, event, mayRunOn }: RevocationResult, view: View): Rendered {
+export function textRevocation(
+  { path, holder, event, mayNotListen, mayRunOn }: RevocationResult,
+  view: View,
+): Rendered {
   const who = escapeName(nameHolder(holder));
   const lock = escapeName(path);
   const say = (text: string): Rendered => (view.isTTY && !view.isQuiet ? { out: `${text}\n` } : {});
   switch (event) {
     case "asked":
-      return say(`Asked ${who} to give up ${lock}`);
+      return {
+        ...say(`Asked ${who} to give up ${lock}`),
+        ...(mayNotListen && {
+          err: `warning: ${who} hears this only if it is zksh: Curator's LeaderLatch does not listen\n`,
+        }),
+      };
     case "released":
       return say(`Given up by ${who}: ${lock}`);
     case "gone":
@@ -186,10 +204,11 @@ export function textRevocation({ path, holder, event, mayRunOn }: RevocationResu
       return {
         ...say(`Deleted ${escapeName(holder.node)}`),
         ...(mayRunOn && {
-          err: `warning: ${who} is not told that it lost ${lock}, and may keep running beside the next holder\n`,
+          err: `warning: ${who} ${holder.client === CURATOR_OR_ZKSH ? "may not be" : "is not"} told that it lost ${lock}, and may keep running beside the next holder\n`,
         }),
       };
     case "unaskable":
-      return { err: `warning: ${who} cannot be asked: its library does not listen; --force deletes its znode\n` };
+      // The error at the end names all of them.
+      return {};
   }
 }

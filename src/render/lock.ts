@@ -7,6 +7,7 @@ import type { LeaderResult, LockProgress, LockProgressResult, StopReason } from 
 import { escapeName } from "./escape.ts";
 import type { Rendered, View } from "./renderer.ts";
 import { hexId, isoTime } from "./stat.ts";
+import { strangersText } from "./strangers.ts";
 
 /** On stderr: the command under the lock owns stdout. Ordinary steps only where they were asked for. */
 export function textLockProgress(result: LockProgressResult, view: View): Rendered {
@@ -58,7 +59,7 @@ function describe(result: LockProgressResult, view: View): string | undefined {
     case "outrun":
       return `${path} was free, but another was faster`;
     case "strangers":
-      return `warning: ${progress.sorts.join(" and ")} are both used on ${path}, and do not respect each other`;
+      return `warning: ${strangersText(path, progress.sorts)}`;
     case "negotiated":
       return `note: the server grants a session timeout of ${age(progress.grantedMs)}, not ${age(progress.wantedMs)}`;
     case "requeued":

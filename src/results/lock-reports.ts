@@ -26,6 +26,8 @@ export interface RevocationResult {
   readonly path: string;
   readonly holder: Standing;
   readonly event: "asked" | "unaskable" | "gone" | "released" | "deleted";
+  /** With `asked`: whether it listens cannot be told. */
+  readonly mayNotListen?: boolean;
   /** With `deleted`: nothing tells the holder, so that it may go on. */
   readonly mayRunOn?: boolean;
 }

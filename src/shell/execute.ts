@@ -79,7 +79,7 @@ async function askFirst(
   if (question !== undefined && asker !== "yes") {
     if (asker === undefined) {
       throw new RefusedError("needs-confirmation", `${entry.name} wants an answer: ${question}`, {
-        hint: "--yes answers yes; --dry-run only shows what would happen",
+        hint: `--yes answers yes${"dryRun" in command.options ? "; --dry-run only shows what would happen" : ""}`,
       });
     }
     if (!(await asker.confirm(question, context.signal))) throw new RefusedError("declined", "nothing was done");

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { Election } from "../../src/recipes/locks/election.ts";
 import { CURATOR_REVOKE, decodeRecord, TEXTBOOK_REVOKE } from "../../src/recipes/locks/holder-record.ts";
 import type { Session } from "../../src/session/session.ts";
 import { eventually } from "../support/eventually.ts";
@@ -26,7 +27,8 @@ describe("revoke", () => {
     const node = await ours("a");
     expect(await runReal(server, ["revoke", "/deploy"])).toMatchObject({
       exit: 9,
-      stderr: expect.stringContaining("Ask ann@web3 pid 4711 deploy.sh to give up /deploy?"),
+      stderr:
+        "error: revoke wants an answer: Ask ann@web3 pid 4711 deploy.sh to give up /deploy?\n  --yes answers yes\n",
     });
     expect(await runReal(server, ["revoke", "--force", "/deploy"])).toMatchObject({
       exit: 9,
@@ -70,12 +72,38 @@ describe("revoke", () => {
     expect(await text(node)).toBe(word);
   });
 
-  test.each([`_c_${uuid("a")}-latch-`, "x-1-"])("%s cannot be asked", async (name) => {
-    await ticket(holder, `/deploy/${name}`);
-    expect(await revoke("/deploy")).toMatchObject({
+  test("x-1- cannot be asked, which is said once", async () => {
+    await ticket(holder, "/deploy/x-1-");
+    expect(await revoke("/deploy")).toEqual({
       exit: 1,
-      stderr: expect.stringMatching(/cannot be asked to give up \/deploy\n {2}its library does not listen; --force/),
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^error: a WriteLock client in session 0x\w+ cannot be asked to give up \/deploy\n {2}its library does not listen; --force takes the lock away\n$/,
+      ),
     });
+  });
+
+  test("a latch that only has a name is asked in the word that ours listens to", async () => {
+    const node = await ticket(holder, `/deploy/_c_${uuid("a")}-latch-`, "web3");
+    expect(await revoke("/deploy")).toEqual({
+      exit: 0,
+      stdout: "",
+      stderr: "warning: web3 (Curator or zksh) hears this only if it is zksh: Curator's LeaderLatch does not listen\n",
+    });
+    expect(await text(node)).toBe(TEXTBOOK_REVOKE);
+    expect((await runReal(server, ["--yes", "--json", "revoke", "/deploy"])).stdout).toContain('"mayNotListen":true');
+    expect(await revoke("--force", "/deploy")).toMatchObject({
+      exit: 0,
+      stderr: expect.stringContaining("may not be told that it lost /deploy, and may keep running beside the next"),
+    });
+  });
+
+  test("a leader of ours that goes by a name gives way", async () => {
+    const leader = await new Election(holder, "/scheduler", { id: "web3" }).campaign();
+    const asked = new Promise((resolve) => leader.onRevoke(resolve));
+    expect((await revoke("/scheduler")).exit).toBe(0);
+    await asked;
+    await leader.release();
   });
 
   test("kazoo cannot be asked; by force its ticket goes, and the warning says that it runs on", async () => {
@@ -137,6 +165,10 @@ describe("revoke", () => {
       stderr: "error: /deploy was not given up within 50 ms by 10.0.0.7 (Curator)\n  --force takes it away\n",
     });
     expect(await holder.exists(node)).toBeDefined();
+    // Who cannot be asked has not given it up either.
+    await ticket(holder, "/deploy/x-1-");
+    const deaf = await revoke("--node", "x-1-0000000001", "--wait", "50ms", "/deploy");
+    expect([deaf.exit, deaf.stderr.split("\n").length]).toEqual([1, 3]);
     const { exit, stderr } = await revoke("--wait", "50ms", "--force", "/deploy");
     expect([exit, stderr]).toEqual([0, expect.stringContaining("may keep running beside the next holder")]);
     expect(await holder.exists(node)).toBeUndefined();

@@ -125,7 +125,7 @@ it.for([
   const zksh = scene.start([...words, LOCK, "--", ...beat.command()]);
   await beat.started(zksh);
   const ran = await scene.run(["lock", LOCK, "--", "true"]);
-  expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("do not respect each other") });
+  expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("which overlook each other") });
   beat.end();
   await zksh.result;
 });

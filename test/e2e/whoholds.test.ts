@@ -245,7 +245,7 @@ describe("beside zksh lock", () => {
       return String(stdout);
     });
     expect(screen).toMatch(
-      /deadlock: 0x\w+ \(\S+ pid \d+ true\) waits for \/[ab] held by 0x\w+ \(\S+ pid \d+ sh\), which waits for/,
+      /deadlock: (0x\w+) \(\S+ pid \d+ true\) waits for \/[ab] held by 0x\w+ \(\S+ pid \d+ sh\), inside which 0x\w+ \(\S+ pid \d+ true\) waits for \/[ab] held by 0x\w+ \(\S+ pid \d+ sh\), inside which \1 waits\n/,
     );
     for (const zksh of [one, two]) zksh.kill();
     await Promise.all([one.result, two.result]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Deadlock } from "../../src/recipes/locks/deadlocks.ts";
 import type { LockReport, Standing } from "../../src/recipes/locks/inspect.ts";
 import { noColors } from "../../src/render/colors.ts";
 import { textLocks, textLocksWatched, textRevocation } from "../../src/render/lock-report.ts";
@@ -78,6 +79,9 @@ waiter 1  write  ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
   test("a semaphore has permits, a latch a leader", () => {
     const semaphore = report({ path: "/pool", limit: 3, holders: [standing({ mode: "semaphore" })] });
     expect(show([semaphore])).toMatch(/^\/pool: 1 of 3 permits held, nobody waits\n/);
+    expect(show([{ ...semaphore, limit: 1 }])).toMatch(/^\/pool: 1 of 1 permit held, nobody waits\n/);
+    const several = report({ path: "/pool", limit: 3, holders: [standing({ mode: "semaphore", permits: 2 })] });
+    expect(show([several])).toMatch(/^\/pool: 2 of 3 permits held, nobody waits\n.*\nholder .*\n +2 permits\n$/);
     expect(show([report({ holders: [standing({ mode: "leader" })] })])).toMatch(/\nleader {2}ann/);
   });
 
@@ -116,6 +120,14 @@ holder  a-rather-long-…  4194303  /opt/company/b…  3m20s  8589934607  zksh/0
     expect(show([report({ holders: [standing({ cmd: "\x1b[2J", why: "\x07" })] })])).toContain("\\x1b[2J");
   });
 
+  test("which program made a ticket with Curator's name cannot be told", () => {
+    const strangers = ["Curator locks", "Curator read/write locks"];
+    const { err } = textLocks({ kind: "locks", reports: [report({ strangers })], deadlocks: [] }, view());
+    expect(err).toBe(
+      "warning: locks and read/write locks are both used on /deploy: zksh respects both, Curator does not\n",
+    );
+  });
+
   test("strangers are warned of, deadlocks named", () => {
     const [one, two] = [standing(), standing({ who: "bob@web1", pid: 881, cmd: "psql", session: 0x2n })];
     const held = report({ holders: [one], strangers: ["Curator locks", "kazoo locks"] });
@@ -130,6 +142,39 @@ deadlock: 0x100006285b70000 (ann@web3 pid 4711 deploy.sh) waits for /b
           0x100006285b70000
 `);
     expect(err).toBe("warning: on /deploy there are Curator locks and kazoo locks, which overlook each other\n");
+  });
+});
+
+describe("a deadlock", () => {
+  const bob = { who: "bob@web1" };
+  const text = (...deadlock: Deadlock) =>
+    String(textLocks({ kind: "locks", reports: [], deadlocks: [deadlock] }, view({ isTTY: false })).out);
+
+  test("of locks inside each other names everybody by their own session", () => {
+    const outerA = standing({ session: 0x7n, token: 70n, pid: 47, cmd: "sh" });
+    const outerB = standing({ ...bob, session: 0x6n, token: 60n, pid: 81, cmd: "sh" });
+    const innerA = standing({ session: 0x9n, pid: 48, cmd: "true", within: ["70"] });
+    const innerB = standing({ ...bob, session: 0x8n, pid: 82, cmd: "true", within: ["60"] });
+    expect(
+      text(
+        { waiter: innerB, path: "/d1", blocker: outerA, isHolder: true },
+        { waiter: innerA, path: "/d2", blocker: outerB, isHolder: true },
+      ),
+    ).toBe(
+      "deadlock: 0x8 (bob@web1 pid 82 true) waits for /d1 held by 0x7 (ann@web3 pid 47 sh), " +
+        "inside which 0x9 (ann@web3 pid 48 true) waits for /d2 held by 0x6 (bob@web1 pid 81 sh), inside which 0x8 waits\n",
+    );
+  });
+
+  test("of programs that only share what is around them", () => {
+    const [one, two] = [standing({ session: 0x1n }), standing({ session: 0x2n, pid: 48 })];
+    const other = standing({ ...bob, session: 0x3n });
+    expect(
+      text(
+        { waiter: other, path: "/a", blocker: one, isHolder: true },
+        { waiter: two, path: "/b", blocker: other, isHolder: true },
+      ),
+    ).toContain("held by 0x1 (ann@web3 pid 4711 deploy.sh), together with which 0x2 (ann@web3 pid 48 deploy.sh) waits");
   });
 });
 

@@ -75,33 +75,41 @@ export function compareSequences(a: number, b: number): number {
   return (a - b) | 0;
 }
 
-/** Whether `other`, having come earlier, keeps one who wants `claim` waiting. */
+/**
+ * Whether `other`, having come earlier, keeps one who wants `claim` waiting. Others keep locks and read/write locks on one
+ * path apart; we do not, because both mean to be alone there.
+ */
 export function blocks(claim: Claim, other: Contender): boolean {
   switch (claim) {
     case "lock":
-      return other.claim === "lock";
     case "write":
-      return other.claim === "write" || other.claim === "read" || isKazooLock(other);
+      return other.claim === "lock" || isReadWrite(other);
     case "read":
-      return other.claim === "write" || isKazooLock(other);
+      return other.claim === "lock" || other.claim === "write";
     case "lease":
     case "latch":
       return other.claim === claim;
   }
 }
 
-/** kazoo's WriteLock and its Lock have the same name. */
-function isKazooLock({ claim, family }: Contender): boolean {
-  return claim === "lock" && family === "kazoo";
+export function isReadWrite({ claim }: Contender): boolean {
+  return claim === "read" || claim === "write";
 }
 
 const LEASES = "semaphore leases";
+/** Ours are among them: the names are the same. */
+export const CURATOR_SORTS = ["Curator locks", "Curator read/write locks"] as const;
 
 /**
  * The sorts of tickets on one path of which one overlooks the other, as text for people; none when all respect each other.
- * Two programs that use them there can both hold the lock at once.
+ * Two programs that use them there can both hold the lock at once. `ours`: the names of tickets that zksh has made, as far
+ * as that is known.
  */
-export function strangers(contenders: Iterable<Contender>, children: readonly string[] = []): readonly string[] {
+export function strangers(
+  contenders: readonly Contender[],
+  children: readonly string[] = [],
+  ours: ReadonlySet<string> = new Set(),
+): readonly string[] {
   // A semaphore's tickets are one level below.
   const sorts = new Set(children.includes("leases") ? [LEASES] : []);
   const compat = new Map<string, Set<string>>();
@@ -114,6 +122,9 @@ export function strangers(contenders: Iterable<Contender>, children: readonly st
     } else sorts.add(sort);
   }
   for (const own of compat.values()) if (own.size === 1) for (const sort of own) sorts.add(sort);
+  const isCuratorHere = contenders.some(({ family, name }) => family === "curator" && !ours.has(name));
+  const [locks, readWriteLocks] = CURATOR_SORTS;
+  if (!isCuratorHere && sorts.has(locks)) sorts.delete(readWriteLocks);
   return sorts.size > 1 ? [...sorts].sort() : [];
 }
 

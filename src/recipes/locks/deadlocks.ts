@@ -16,7 +16,7 @@ interface DeadlockStep {
   readonly isHolder: boolean;
 }
 
-/** The last one's blocker is the first one's waiter. */
+/** Each one's blocker is the next one's waiter, and the last one's the first's: or one with it, in a session of its own. */
 export type Deadlock = readonly DeadlockStep[];
 
 type Actor = number;

@@ -14,7 +14,6 @@ const LATCH: QueueLockShape = {
   claim: "latch",
   mode: "leader",
   labels: { curator: "latch-" },
-  isEventEnough: true,
 };
 
 export interface ElectionOptions extends LockOptions {

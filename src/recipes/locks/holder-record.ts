@@ -90,7 +90,7 @@ export function describeParty(node: string, contender: Contender | undefined, { 
   const acquiredAt = record?.acquired === undefined ? Number.NaN : Date.parse(record.acquired);
   return {
     node,
-    client: record?.tool ?? clientOf(contender),
+    client: record?.tool ?? clientOf(contender, data === null && stat.dataLength > 0),
     session: stat.ephemeralOwner,
     token: stat.czxid,
     ...facts(record),
@@ -121,10 +121,16 @@ function noteOf(data: Buffer | null): { note?: string } {
   return isText && text !== CURATOR_REVOKE && text !== TEXTBOOK_REVOKE ? { note: text.slice(0, 200) } : {};
 }
 
+/** We make Curator's names, and where the data is an id, or may not be read, there is no record to tell us apart. */
+export const CURATOR_OR_ZKSH = "Curator or zksh";
+
 /** The library that makes such names. */
-function clientOf(contender: Contender | undefined): string {
+function clientOf(contender: Contender | undefined, isHidden: boolean): string {
   if (contender === undefined) return "unknown";
-  const { family, uuid } = contender;
+  const { name, family, claim, uuid } = contender;
   if (family === "curator" && uuid !== undefined && !uuid.includes("-")) return "go-zookeeper";
+  if (family === "curator" && (isHidden || claim === "latch")) return CURATOR_OR_ZKSH;
+  // Our second ticket, for kazoo to respect.
+  if (family === "kazoo" && name.startsWith("_c_")) return "unknown";
   return { curator: "Curator", kazoo: "kazoo", writelock: "WriteLock", textbook: "unknown" }[family];
 }

@@ -7,6 +7,8 @@ export interface Standing extends Party {
   readonly mode: LockMode;
   /** All its tickets, the first being {@link Party.node}: a client may queue for two families at once. */
   readonly nodes: readonly string[];
+  /** How many permits of a semaphore it has, or wants, where that is more than one. */
+  readonly permits?: number;
   readonly revoke?: RevokeRequest;
   /** Its ticket has our record: it watches the ticket, and gives way when it is asked. */
   readonly isOurs: boolean;
@@ -70,6 +72,7 @@ export function toStanding(
     mode,
     isOurs: record !== undefined,
     nodes: tickets?.map((ticket) => ticket.party.node) ?? [party.node],
+    ...(mode === "semaphore" && tickets && tickets.length > 1 && { permits: tickets.length }),
     ...(revoke && { revoke }),
     ...(within.length > 0 && { within }),
   };
@@ -98,7 +101,7 @@ function waitsFor({ contender, record, party }: Queued, earlier: Contender): boo
   if (record) return blocks(claim, earlier);
   switch (family) {
     case "curator":
-      if (claim !== "lock") return blocks(claim, earlier) && earlier.family === "curator";
+      if (claim !== "lock") return sharesSort(claim, earlier) && earlier.family === "curator";
       if (party.client === "go-zookeeper") return earlier.claim !== "lease" && earlier.claim !== "latch";
       return earlier.claim === "lock" && /lock--?\d+$/.test(earlier.name);
     case "kazoo":
@@ -107,8 +110,13 @@ function waitsFor({ contender, record, party }: Queued, earlier: Contender): boo
     case "writelock":
       return endsInDash(earlier);
     case "textbook":
-      return blocks(claim, earlier);
+      return sharesSort(claim, earlier);
   }
+}
+
+/** As we, but without an eye for locks among read/write locks, and the other way round. */
+function sharesSort(claim: Claim, earlier: Contender): boolean {
+  return blocks(claim, earlier) && (claim === "lock") === (earlier.claim === "lock");
 }
 
 /** Curator lets the holder of the write lock read. */

@@ -55,7 +55,9 @@ export async function inspectLock(session: Session, path: string, options: Inspe
   const { own, children } = found;
   const nodes = await readNewTickets(session, ticketPaths(path, found), options);
   const contenders = parseContenders(children);
-  const queues = [arrange(queuedOf(path, contenders, nodes)), semaphore(path, found, nodes)];
+  const queued = queuedOf(path, contenders, nodes);
+  const ours = new Set(queued.flatMap(({ record, contender }) => (record ? [contender.name] : [])));
+  const queues = [arrange(queued), semaphore(path, found, nodes)];
   const kazoo = await kazooSemaphore(session, path, found, nodes, options);
   if (kazoo) queues.push(kazoo);
   if (own.stat.ephemeralOwner !== 0n) queues.push(plain(path, own));
@@ -68,7 +70,7 @@ export async function inspectLock(session: Session, path: string, options: Inspe
     ...(limit && isSemaphore && { limit: limit.limit }),
     holders: queues.flatMap(({ holders }) => holders),
     waiters: queues.flatMap(({ waiters }) => waiters),
-    strangers: strangers([...contenders, ...parseContenders(found.leases)]),
+    strangers: strangers([...contenders, ...parseContenders(found.leases)], [], ours),
   };
 }
 
@@ -193,16 +195,33 @@ function describe(node: string, contender: Contender, data: Data): Queued {
 /** Curator's shape: a permit is a child of leases, and those who want one queue in locks. */
 function semaphore(path: string, found: Found, tickets: Tickets): Queue {
   const leases = queuedOf(joinPath(path, "leases"), parseContenders(found.leases), tickets);
-  const standings = leases.map((lease) => toStanding(lease, "semaphore"));
   const recorded = recordedLimit(found.own.data);
-  const limit = recorded?.by === "zksh" ? recorded.limit : standings.length;
-  const holders = standings.slice(0, limit);
-  const next = standings.slice(limit);
+  const limit = recorded?.by === "zksh" ? recorded.limit : leases.length;
+  const good = new Set(leases.slice(0, limit));
+  const holders: Standing[] = [];
+  const next: Standing[] = [];
+  for (const permits of permitsOf(leases)) {
+    // Who has got its permits keeps them, even where the limit was lowered meanwhile.
+    const isHolder = permits.every((lease) => good.has(lease)) || permits.some(({ record }) => record?.acquired);
+    (isHolder ? holders : next).push(toStanding({ ...permits[0], tickets: permits }, "semaphore"));
+  }
   const queue = queuedOf(joinPath(path, "locks"), parseContenders(found.queue), tickets)
     .map((ticket) => toStanding(ticket, "semaphore"))
     // The head of the queue waits with a lease already made: that is one waiter, not two.
     .filter(({ session }) => !next.some((waiting) => waiting.session === session));
   return { holders, waiters: [...next, ...queue] };
+}
+
+/** Those of one client together: it has all of them, or none. */
+function permitsOf(leases: readonly Queued[]): [Queued, ...Queued[]][] {
+  const groups = new Map<string, [Queued, ...Queued[]]>();
+  for (const lease of leases) {
+    const key = lease.contender.uuid ?? lease.contender.name;
+    const group = groups.get(key);
+    if (group) group.push(lease);
+    else groups.set(key, [lease]);
+  }
+  return [...groups.values()];
 }
 
 /** kazoo gives its permits no numbers. */

@@ -45,8 +45,7 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     super(session, paths, MUTEX.mode, options);
     if (paths.length === 0) throw new UsageError("no path to lock");
     this.paths = [...new Set(paths)].sort();
-    const { isEventEnough } = MUTEX;
-    const queueOf = (path: string) => new TicketQueue({ session, path, isEventEnough, onEvent: this.tell });
+    const queueOf = (path: string) => new TicketQueue({ session, path, onEvent: this.tell });
     this.#queues = new Map(this.paths.map((path) => [path, queueOf(path)]));
   }
 
@@ -153,7 +152,7 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     const own = parseContender(baseName(nodePath));
     const { children } = await list(this.session, path, { signal });
     return parseContenders(children).some(
-      (other) => own && blocks(own.claim, other) && bySequence(own, other) < 0 && other.uuid !== own.uuid,
+      (other) => own && blocks(other.claim, own) && bySequence(own, other) < 0 && other.uuid !== own.uuid,
     );
   }
 }

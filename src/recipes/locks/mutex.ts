@@ -6,7 +6,6 @@ export const MUTEX: QueueLockShape = {
   claim: "lock",
   mode: "exclusive",
   labels: { curator: "lock-", kazoo: "__lock__" },
-  isEventEnough: true,
 };
 
 /**

@@ -19,8 +19,6 @@ export interface QueueLockShape {
   readonly mode: LockMode;
   /** In front of the number. The second is for kazoo, which looks for nothing else. */
   readonly labels: { readonly curator: string; readonly kazoo?: string };
-  /** Nobody can come in below a ticket that was there before. */
-  readonly isEventEnough: boolean;
 }
 
 export class QueueLock extends LockRecipe<HeldLock> {
@@ -35,7 +33,7 @@ export class QueueLock extends LockRecipe<HeldLock> {
     }
     this.path = path;
     this.#shape = shape;
-    this.#queue = new TicketQueue({ session, path, isEventEnough: shape.isEventEnough, onEvent: this.tell });
+    this.#queue = new TicketQueue({ session, path, onEvent: this.tell });
   }
 
   get name(): string {

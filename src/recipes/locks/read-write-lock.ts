@@ -15,14 +15,14 @@ const LABELS = {
   write: { curator: "__WRIT__", kazoo: "__lock__" },
 } as const;
 
-/** A writer that becomes a reader keeps its number, so that a ticket below others can appear late. */
 function side(mode: "read" | "write"): QueueLockShape {
-  return { claim: mode, mode, labels: LABELS[mode], isEventEnough: false };
+  return { claim: mode, mode, labels: LABELS[mode] };
 }
 
 /**
  * Readers together, writers alone, first come first served: a writer that waits is not overtaken by later readers.
- * Respects and is respected by Curator's InterProcessReadWriteLock; with `compat: "all"` also by kazoo's.
+ * Respects and is respected by a Mutex on the same path and by Curator's InterProcessReadWriteLock; with `compat: "all"`
+ * also by kazoo's.
  */
 export class ReadWriteLock {
   readonly read: QueueLock;

@@ -1,7 +1,8 @@
 /**
  * Asks a holder to give way, in the words that its library listens for, or removes its ticket. What can be asked of whom:
  * ours read a request in their record; Curator's revocable locks react to a word; the textbook has another word; kazoo,
- * WriteLock, and Curator's semaphores and latches listen to nothing. Leaves no watch behind.
+ * WriteLock, and Curator's semaphores and latches listen to nothing. A latch that has an id in place of a record may be
+ * ours, and then knows the textbook's word. Leaves no watch behind.
  */
 import { ConflictError, NoNodeError } from "../../errors.ts";
 import { baseName } from "../../session/path.ts";
@@ -11,8 +12,8 @@ import { parseContender } from "./contender.ts";
 import { CURATOR_REVOKE, decodeRecord, encodeRecord, type RevokeRequest, TEXTBOOK_REVOKE } from "./holder-record.ts";
 import type { Standing } from "./inspect.ts";
 
-/** `asked`: it can know now. `unaskable`: it does not listen. `gone`: it has given way already. */
-export type Asked = "asked" | "unaskable" | "gone";
+/** `asked`: it can know now. `unsure`: so it can, if it is ours. `unaskable`: it does not listen. `gone`: it has given way already. */
+export type Asked = "asked" | "unsure" | "unaskable" | "gone";
 
 const RESEND_MS = 1_000;
 
@@ -28,7 +29,9 @@ export async function askToYield(
       const written = wording(node, data, request);
       if (written === undefined) return "unaskable";
       await session.setData(node, written, { ...options, version: data.stat.version });
-      return "asked";
+      return decodeRecord(data.data) === undefined && parseContender(baseName(node))?.claim === "latch"
+        ? "unsure"
+        : "asked";
     } catch (error) {
       if (error instanceof NoNodeError) return "gone";
       // The holder has just written something itself, such as when it got the lock: that has to stay.
@@ -41,7 +44,8 @@ function wording(node: string, { data }: Data, request: RevokeRequest): Buffer |
   const record = decodeRecord(data);
   if (record) return encodeRecord({ ...record, revoke: request });
   const contender = parseContender(baseName(node));
-  if (!contender || contender.claim === "lease" || contender.claim === "latch") return undefined;
+  if (!contender || contender.claim === "lease") return undefined;
+  if (contender.claim === "latch") return Buffer.from(TEXTBOOK_REVOKE);
   const { family, uuid } = contender;
   // go-zookeeper's names are Curator's, but for the dashes in the uuid.
   if (family === "curator" && uuid?.includes("-")) return Buffer.from(CURATOR_REVOKE);

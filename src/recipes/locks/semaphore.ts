@@ -129,7 +129,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
     if (recorded === undefined ? !this.#setLimit || data?.length : recorded.limit === limit) return;
     if (recorded !== undefined && !this.#setLimit) {
-      throw new LockError("limit-mismatch", `${path} has ${recorded.limit} permits, not ${limit}`, {
+      const permits = recorded.limit === 1 ? "1 permit" : `${recorded.limit} permits`;
+      throw new LockError("limit-mismatch", `${path} has ${permits}, not ${limit}`, {
         path,
         hint: `use ${recorded.limit}, or record the new limit (--set-limit)`,
       });

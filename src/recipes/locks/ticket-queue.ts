@@ -6,14 +6,14 @@
  * release wakes one waiter.
  *
  * All tickets of one queue object share what is known: the newest listing, less those seen to go. Where nobody can slip
- * in below (not on read/write paths, where Curator gives a late reader its writer's number), the event that the last
- * one below has gone is the grant itself, without a question to the server.
+ * in below (not beside read/write tickets: a writer that becomes a reader gives its late ticket the number of the first),
+ * the event that the last one below has gone is the grant itself, without a question to the server.
  */
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
-import { blocks, bySequence, type Contender, parseContenders, strangers } from "./contender.ts";
+import { blocks, bySequence, type Contender, isReadWrite, parseContenders, strangers } from "./contender.ts";
 import { list } from "./enter.ts";
 import type { LockListener } from "./events.ts";
 import { describeParty, type Party } from "./holder-record.ts";
@@ -25,8 +25,6 @@ import { untilAnswered } from "./unanswered.ts";
 export interface TicketQueueOptions {
   readonly session: Session;
   readonly path: string;
-  /** Nobody can slip in below: an event is enough to know that one is first. */
-  readonly isEventEnough: boolean;
   readonly onEvent: LockListener;
 }
 
@@ -43,6 +41,8 @@ export class TicketQueue {
   /** First come first: the newest listing, less those seen to go. */
   #present: Contender[] = [];
   #asOf = -1n;
+  /** Nobody of the newest listing can put another ticket in the place of its own. */
+  #isSettled = false;
   #toldStrangers = "";
 
   constructor(options: TicketQueueOptions) {
@@ -59,6 +59,7 @@ export class TicketQueue {
     if (listing.asOf < this.#asOf) return;
     this.#asOf = listing.asOf;
     this.#present = present;
+    this.#isSettled = !present.some(isReadWrite);
     const sorts = strangers(present, listing.children);
     if (sorts.length > 0 && sorts.join() !== this.#toldStrangers) {
       this.#toldStrangers = sorts.join();
@@ -80,7 +81,7 @@ export class TicketQueue {
 
   /** Resolves when the ticket is first. Leaves no watch behind, however it ends. */
   async untilFirst(ticket: Ticket, options: WaitOptions): Promise<void> {
-    const { session, path, isEventEnough, onEvent } = this.#options;
+    const { session, path, onEvent } = this.#options;
     const { signal, own } = options;
     const bell = new Bell();
     const watch = new NodeWatch(session, bell);
@@ -100,7 +101,7 @@ export class TicketQueue {
         if (watch.isGone) {
           onEvent({ event: "predecessor-gone", path, ahead: below.name });
           this.#forget(below);
-          if (isEventEnough && this.isFirst(ticket)) return;
+          if (this.#isSettled && this.isFirst(ticket)) return;
         }
         if (watch.isGone || !watch.hasChanged) await this.#list(ticket, signal);
       }

@@ -91,9 +91,9 @@ describe("who waits for whom", () => {
   } as const;
 
   test.each<[Claim, (keyof typeof NAMES)[]]>([
-    ["lock", ["lock", "kazoo", "writelock"]],
-    ["write", ["kazoo", "kazooRead", "write", "read"]],
-    ["read", ["kazoo", "write"]],
+    ["lock", ["lock", "kazoo", "kazooRead", "writelock", "write", "read"]],
+    ["write", ["lock", "kazoo", "kazooRead", "writelock", "write", "read"]],
+    ["read", ["lock", "kazoo", "writelock", "write"]],
     ["lease", ["lease"]],
     ["latch", ["latch"]],
   ])("%s waits for %j and for nobody else", (claim, expected) => {
@@ -119,6 +119,15 @@ describe("strangers", () => {
       "Curator read/write locks",
     ]);
     expect(of(`_c_${UUID}-lock-0000000001`, "x-5-0000000002")).toEqual(["Curator locks", "WriteLock locks"]);
+  });
+
+  test("ours respect locks and read/write locks alike", () => {
+    const mixed = [`_c_${UUID}-lock-0000000001`, `_c_${HEX}-__WRIT__0000000002`];
+    const sorts = (ours: readonly string[], more: readonly string[] = []) =>
+      strangers(parseContenders([...mixed, ...more]), [], new Set(ours));
+    expect(sorts(mixed)).toEqual([]);
+    expect(sorts(mixed.slice(0, 1))).toEqual(["Curator locks", "Curator read/write locks"]);
+    expect(sorts(mixed, [`${HEX.replace("0", "1")}__lock__0000000003`])).toEqual(["Curator locks", "kazoo locks"]);
   });
 
   test("one who queues in both families is no stranger to either", () => {

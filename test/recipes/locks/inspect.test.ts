@@ -101,6 +101,22 @@ describe("who holds and who waits", () => {
     expect(await queue()).toEqual({ holders: [`${KAZOO}__lock__`], waiters: [`${A}lock-`] });
   });
 
+  test.each([
+    { shape: "a lock, a reader, a writer", given: [`${A}lock-`, `${B}__READ__`, `${C}__WRIT__`], holds: 1 },
+    { shape: "two readers, a lock", given: [`${A}__READ__`, `${B}__READ__`, `${C}lock-`], holds: 2 },
+  ])("ours: $shape", async ({ given, holds }) => {
+    for (const name of given) await ticket(session, `/lock/${name}`, record());
+    expect(await queue()).toEqual({ holders: given.slice(0, holds), waiters: given.slice(holds) });
+    expect((await inspect()).strangers).toEqual([]);
+  });
+
+  test("Curator's locks and read/write locks overlook each other, and ours", async () => {
+    await ticket(session, `/lock/${A}lock-`, record());
+    await tickets(`${B}__WRIT__`, `${C}lock-`);
+    expect(await queue()).toEqual({ holders: [`${A}lock-`, `${B}__WRIT__`], waiters: [`${C}lock-`] });
+    expect((await inspect()).strangers).toEqual(["Curator locks", "Curator read/write locks"]);
+  });
+
   test("two tickets of one uuid are one", async () => {
     const first = await ticket(session, `/lock/${A}lock-`, record());
     const second = await ticket(session, `/lock/${A}__lock__`, record());
@@ -153,6 +169,23 @@ describe("semaphores", () => {
     expect(report).toMatchObject({ limit: 2, layouts: ["curator-semaphore"], strangers: [] });
     expect(await queue()).toEqual({ holders: [`${A}lease-`, `${B}lease-`], waiters: [`${C}lease-`, `${GO}lock-`] });
     expect(report.holders[0]?.mode).toBe("semaphore");
+  });
+
+  test("who has got a permit keeps it when the limit is lowered", async () => {
+    await session.setData("/lock", Buffer.from('{"v":1,"limit":1}'));
+    await leases(A);
+    const acquired = new Date().toISOString();
+    await ticket(session, `/lock/leases/${B}lease-`, record({ acquired }));
+    await ticket(session, `/lock/leases/${C}lease-`, record());
+    expect(await queue()).toEqual({ holders: [`${A}lease-`, `${B}lease-`], waiters: [`${C}lease-`] });
+  });
+
+  test("several permits of one client are one holder, or one waiter", async () => {
+    await session.setData("/lock", Buffer.from('{"v":1,"limit":3}'));
+    await leases(A, A, B, B);
+    const { holders, waiters } = await inspect();
+    expect(holders).toMatchObject([{ permits: 2, nodes: [{}, {}].map(() => expect.stringContaining(A)) }]);
+    expect(waiters).toMatchObject([{ permits: 2, nodes: [{}, {}].map(() => expect.stringContaining(B)) }]);
   });
 
   test("without a limit every lease is held", async () => {
@@ -236,8 +269,19 @@ describe("what is told of each", () => {
     const acl = [{ perms: 12, scheme: "world", id: "anyone" }];
     const node = await session.create(`/lock/${A}lock-`, record(), { mode: "ephemeralSequential", acl });
     const [holder] = (await inspect()).holders;
-    expect(holder).toMatchObject({ node, client: "Curator", session: session.id });
+    expect(holder).toMatchObject({ node, client: "Curator or zksh", session: session.id });
     expect(holder?.who).toBeUndefined();
+    // What has no data has no record of ours, whoever may read it.
+    await session.create("/empty", null);
+    await session.create(`/empty/${A}lock-`, null, { mode: "ephemeralSequential", acl });
+    await session.create(`/empty/${GO}lock-`, record(), { mode: "ephemeralSequential", acl });
+    const empty = await inspect("/empty");
+    expect([...empty.holders, ...empty.waiters].map(({ client }) => client)).toEqual(["Curator", "go-zookeeper"]);
+  });
+
+  test("a latch that only has a name may be Curator's or ours", async () => {
+    await ticket(session, `/lock/${A}latch-`, "web3");
+    expect((await inspect()).holders).toMatchObject([{ client: "Curator or zksh", note: "web3", mode: "leader" }]);
   });
 
   test("a path that is itself an ephemeral", async () => {

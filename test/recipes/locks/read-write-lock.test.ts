@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
+import { Mutex } from "../../../src/recipes/locks/mutex.ts";
 import { ReadWriteLock } from "../../../src/recipes/locks/read-write-lock.ts";
 import { behindProxy, loseReply } from "../../support/behind-proxy.ts";
 import { deferred, eventually } from "../../support/eventually.ts";
@@ -52,6 +53,36 @@ describe("ReadWriteLock", () => {
     expect(events.filter(({ event }) => event === "predecessor-gone")).toEqual([]);
     await held.release();
     await (await reader).release();
+  });
+
+  test("a mutex on the same path keeps both sides out, and is kept out by both", async () => {
+    const chroot = await freshChroot();
+    const [one, two] = [openFor(chroot), openFor(chroot)];
+    const [mutex, lock] = [new Mutex(one, "/l"), new ReadWriteLock(two, "/l")];
+    const held = await mutex.acquire();
+    for (const side of [lock.read, lock.write]) {
+      expect(await rejection(side.acquire({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
+    }
+    await held.release();
+    for (const side of [lock.read, lock.write]) {
+      const inside = await side.acquire();
+      expect(await rejection(mutex.acquire({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
+      await inside.release();
+    }
+  });
+
+  test("a mutex does not take a writer that becomes a reader for one that has left", async () => {
+    const chroot = await freshChroot();
+    const lock = new ReadWriteLock(openFor(chroot), "/l");
+    const write = await lock.write.acquire();
+    const events: LockEvent[] = [];
+    const acquiring = new Mutex(openFor(chroot), "/l", { onEvent: (event) => events.push(event) }).acquire();
+    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 1 }));
+    const read = await lock.downgrade(write);
+    const ahead = read.nodePath.slice(3);
+    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", ahead }));
+    await read.release();
+    expect((await acquiring).isHeld()).toBe(true);
   });
 
   test("downgrade keeps the place, and nobody is in between", async () => {
