@@ -130,6 +130,26 @@ const rows: Row[] = [
   { line: "clear x", code: 2 },
   { line: "quit", code: 0 },
   { line: "quit x y", code: 2 },
+  { line: "lock --group own /l -- true", code: 0 },
+  { line: "lock --group own /l -- sh -c 'exit 3'", code: 3 },
+  { line: "lock /l -- /no/such/program", code: 127 },
+  { line: "lock -w 5 /l -- true", code: 125 },
+  { line: "rwlock --group own read /l -- true", code: 0 },
+  { line: "rwlock share /l -- true", code: 125 },
+  { line: "sem -N 2 --group own /l -- true", code: 0 },
+  { line: "sem /l -- true", code: 125 },
+  { line: "elect --group own /l -- true", code: 0 },
+  { line: "elect --leader /l", code: 1 },
+  { line: "unlock /l", code: 1 },
+  { line: "whoholds ROOT/h", given: "create -p ROOT/h/x-1-0000000001 x", code: 0, ownOutput: "ages and paths" },
+  { line: "whoholds /l", code: 1 },
+  { line: "whoholds /a//b", code: 2 },
+  { line: "revoke --force ROOT/h", given: "create -p ROOT/h/x-1-0000000001 x", code: 0, ownOutput: "paths" },
+  { line: "revoke /l", code: 1 },
+  { line: "fence guard /f 5", code: 0 },
+  { line: "fence guard ROOT/f 4", given: "fence guard ROOT/f 5", code: 1 },
+  { line: "fence nonsense", code: 2 },
+  { line: "serve --port x", code: 2 },
   { line: "gte /a", code: 2 },
 ];
 
@@ -138,6 +158,8 @@ const NEVER_DONE: ReadonlyMap<string, string> = new Map([
   ["reconfig", "needs an ensemble that allows it"],
   ["watch", "ends well only by a change"],
   ["redo", "needs an earlier line"],
+  ["unlock", "needs an earlier line"],
+  ["serve", "goes on until it is stopped"],
 ]);
 
 describe("a line does the same as one command, by -c, from stdin and at the prompt", () => {

@@ -1,6 +1,8 @@
 /** The four ways to run a line, each in a tree of its own that looks the same. */
 import { PassThrough } from "node:stream";
 import { runChild } from "../../src/io/child.ts";
+import { findProgram } from "../../src/io/find-program.ts";
+import { startGuarded } from "../../src/io/guarded-child.ts";
 import { main } from "../../src/main.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
@@ -54,6 +56,8 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
       stdin,
       env: { TERM: "dumb", HOME: home },
       runChild: (request) => runChild(request, {}),
+      findProgram: (name) => findProgram(name, process.env),
+      startGuarded: (request) => startGuarded(request, process.env),
     });
     const left = main({ programName: "zksh", argv: ["-q", "-s", server, ...OPTIONS] }, io, {
       openSession: async (options) => openSession(options),
@@ -62,11 +66,11 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
     stdin.write(`${line}\nquit\n`);
     await left;
     removeDirectory(home);
-    // At the prompt a failure is a message; only a false answer has none.
+    // At the prompt a failure is a message; only a false answer, and a program's own code, have none.
     const stdout = results(io.written.stdout.toString());
     const failure = failureIn(io.written.stderr);
-    const isFalse = stdout.some((result) => isObject(result) && result.exists === false);
-    return { stdout, code: isFalse ? 1 : 0, ...failure };
+    const isFalse = stdout.some((result) => isObject(result) && isNo(result));
+    return { stdout, code: isFalse ? 1 : codeOfProgram(io.written.stderr), ...failure };
   },
 };
 
@@ -99,6 +103,16 @@ function results(written: string): unknown[] {
   // In front of a line there may be prompts, and the shell has words of its own.
   const objects = written.split("\n").map((line) => /(?:^|> )(\{.*\})$/.exec(line)?.[1]);
   return objects.flatMap((text) => (text === undefined ? [] : [JSON.parse(text, sameForAll)]));
+}
+
+function isNo({ exists, leader, holders }: Record<string, unknown>): boolean {
+  return exists === false || leader === null || (Array.isArray(holders) && holders.length === 0);
+}
+
+/** What a program under a lock has ended with, by the events that tell of it. */
+function codeOfProgram(stderr: string): number {
+  const events = stderr.split("\n").filter((text) => text.startsWith('{"event":"child_exit"'));
+  return events.map((text) => Number(JSON.parse(text).end.code)).at(-1) ?? 0;
 }
 
 function failureIn(stderr: string): { code: number; reason: string } | undefined {

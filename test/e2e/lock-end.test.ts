@@ -163,7 +163,7 @@ describe("without a program", () => {
     await rival.gotAt;
     const echo = 'eval "$(cat)"; printf "%s|%s|%s" "$ZK_LOCK_NODE" "$ZK_LOCK_TOKEN" "$ZK_LOCK_HELD"';
     const evaluated = execFileSync("sh", ["-c", echo], { input: stdout, encoding: "utf8" });
-    expect(evaluated).toMatch(new RegExp(`^${node}\\|(\\d+)\\|/it's\t1\n/l\t\\1$`));
+    expect(evaluated).toMatch(new RegExp(`^${node}\\|(\\d+)\\|/it's\t1\n/l\t\\1\texclusive\t${node}\t0x[0-9a-f]+$`));
   });
 
   it.for([
