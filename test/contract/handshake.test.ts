@@ -166,12 +166,14 @@ onBothServers((server) => {
     expect([a.stat?.cversion, b.stat?.cversion]).toEqual([4, 2]);
   });
 
-  test("closing does not answer what comes behind it", async () => {
+  test("closing answers what comes behind it with nothing, or with the session's end", async () => {
     const client = await server.open();
     const frames = [client.request(Opcode.closeSession), client.request(Opcode.exists, (writer) => writer.string("/"))];
     client.connection.write(Buffer.concat(frames));
     expect((await client.reply()).err).toBe(0);
-    expect(await client.connection.untilClosed()).toEqual([]);
+    // The real one closes the connection while it looks at the next request: now and then it is quick enough to refuse it.
+    const refusals = (await client.connection.untilClosed()).map((frame) => frame.readInt32BE(12));
+    expect(refusals.filter((code) => code !== ErrorCode.sessionExpired)).toEqual([]);
   });
 
   test("a ping is answered under its number with the zxid of the last change", async () => {

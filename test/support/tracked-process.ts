@@ -68,6 +68,7 @@ export function temporaryDirectory(name: string): string {
 
 /** Removes what {@link temporaryDirectory} made. */
 export function removeDirectory(path: string): void {
-  rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+  // A program that is just ending may still write its history there.
+  rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   tellReaper("-", path);
 }
