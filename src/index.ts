@@ -1,5 +1,6 @@
 /** What programs can use of zksh: ZooKeeper sessions, their errors, locks, and a server in memory for tests. */
-export { type EmbeddedServer, type EmbeddedServerOptions, startEmbeddedServer } from "./embedded/server.ts";
+export { type EmbeddedServer, startEmbeddedServer } from "./embedded/server.ts";
+export type { EmbeddedServerOptions } from "./embedded/settings.ts";
 export * from "./errors.ts";
 export { Election, type ElectionOptions } from "./recipes/locks/election.ts";
 export type { LockEvent, LockListener } from "./recipes/locks/events.ts";

@@ -1,5 +1,5 @@
 import { OperationError, UsageError } from "../errors.ts";
-import { option, type ValueParser, word } from "./arguments.ts";
+import { option, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
 /** Where clients look when nobody tells them otherwise. */
@@ -12,6 +12,15 @@ const port: ValueParser<number> = (text) => {
   throw new UsageError(`bad port '${text}'`, { hint: "a port is a number from 0 to 65535; 0 takes a free one" });
 };
 
+/** `[::1]` is how addresses are written where a port follows; an empty one would be every address there is. */
+const listenAddress: ValueParser<string> = (text) => {
+  const address = text.replace(/^\[(.*)\]$/, "$1");
+  if (address !== "") return address;
+  throw new UsageError("no address to listen on", {
+    hint: "127.0.0.1 is for this machine only, 0.0.0.0 for everybody",
+  });
+};
+
 export const serve = defineCommand({
   details:
     "Speaks ZooKeeper 3.8's protocol from memory, alone and without passwords of its own: whoever reaches it may use it. Nothing " +
@@ -21,7 +30,7 @@ export const serve = defineCommand({
   args: {},
   options: {
     port: option("-p", "n", port, "where to listen (2181); 0 takes a free port"),
-    host: option("", "h", word, "the address to listen on (127.0.0.1: only for this machine)"),
+    host: option("", "h", listenAddress, "the address to listen on (127.0.0.1: only for this machine)"),
   },
   async *run({ startServer, signal }, _args, { port: at = DEFAULT_PORT, host = LOOPBACK }) {
     const server = await startServer({ port: at, host }).catch((error: unknown) => {

@@ -1,26 +1,11 @@
 /** A ZooKeeper server in memory, for trying things out and for tests. Keeps nothing on disk. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { UsageError } from "../errors.ts";
 import { Connection, type Host } from "./connection.ts";
 import { answerWord } from "./four-letter-words.ts";
 import { Keeper } from "./keeper.ts";
+import { type EmbeddedServerOptions, MAX_INT, type Settings, settingsOf } from "./settings.ts";
 import { Traffic } from "./traffic.ts";
-
-export interface EmbeddedServerOptions {
-  /** 0, the default, takes a free port. */
-  readonly port?: number;
-  /** The address to listen on; 127.0.0.1 unless told otherwise. */
-  readonly host?: string;
-  /** The unit of session timeouts, 2000 ms unless told otherwise: 2 ticks at least, 20 at most. As zoo.cfg's tickTime. */
-  readonly tickTimeMs?: number;
-  readonly minSessionTimeoutMs?: number;
-  readonly maxSessionTimeoutMs?: number;
-  /** Refuse writes beyond the hard limits of a quota (QuotaExceeded). As zookeeper.enforceQuota. */
-  readonly enforceQuotas?: boolean;
-  /** The largest request, in bytes; who sends more is hung up on. As jute.maxbuffer. */
-  readonly maxRequestBytes?: number;
-  /** How often empty containers and expired TTL znodes are looked for. As znode.container.checkIntervalMs. */
-  readonly containerCheckIntervalMs?: number;
-}
 
 export interface EmbeddedServer {
   readonly host: string;
@@ -37,18 +22,12 @@ export interface EmbeddedServer {
   stall(ms: number): void;
 }
 
-const DEFAULTS = {
-  port: 0,
-  host: "127.0.0.1",
-  tickTimeMs: 2_000,
-  enforceQuotas: false,
-  maxRequestBytes: 0xf_ffff,
-  containerCheckIntervalMs: 60_000,
-};
+/** How often a server that stalls looks whether it may expire sessions again. */
+const STALL_POLL_MS = 20;
 
 /** Starts a server; resolves when it accepts connections. It lives until it is stopped. */
 export async function startEmbeddedServer(options: EmbeddedServerOptions = {}): Promise<EmbeddedServer> {
-  const settings = { ...DEFAULTS, ...options };
+  const settings = settingsOf(options);
   const server = new MemoryServer(settings);
   await server.listen(settings.port, settings.host);
   return server;
@@ -65,11 +44,11 @@ class MemoryServer implements EmbeddedServer, Host {
   /** Remembered, so that it can still be told when the server has stopped. */
   #listening: AddressInfo = { address: "", family: "", port: 0 };
   #expirer: NodeJS.Timeout | undefined;
+  #isStopped = false;
   #stall: { readonly until: number; readonly timer: NodeJS.Timeout } | undefined;
 
-  constructor(settings: typeof DEFAULTS & EmbeddedServerOptions) {
-    const { tickTimeMs, enforceQuotas, maxRequestBytes, containerCheckIntervalMs } = settings;
-    const { minSessionTimeoutMs = 2 * tickTimeMs, maxSessionTimeoutMs = 20 * tickTimeMs } = settings;
+  constructor({ maxRequestBytes, containerCheckIntervalMs, ...settings }: Settings) {
+    const { tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs, enforceQuotas } = settings;
     const now = () => performance.now();
     this.keeper = new Keeper({ tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs, enforceQuotas, now });
     this.maxRequestBytes = maxRequestBytes;
@@ -137,13 +116,21 @@ class MemoryServer implements EmbeddedServer, Host {
   }
 
   stall(ms: number): void {
-    const until = Math.max(performance.now() + ms, this.#stall?.until ?? 0);
-    clearTimeout(this.#stall?.timer);
-    this.#stall = { until, timer: setTimeout(() => this.#goOn(), until - performance.now()) };
+    if (!(ms >= 0)) throw new UsageError(`cannot stall for ${ms} ms`);
+    if (this.#isStopped) return;
+    this.#stallUntil(Math.max(performance.now() + ms, this.#stall?.until ?? 0));
     for (const connection of this.connections) connection.pause();
   }
 
-  #goOn(): void {
+  #stallUntil(until: number): void {
+    clearTimeout(this.#stall?.timer);
+    // What no timer can wait for is waited for in pieces.
+    const ms = Math.min(until - performance.now(), MAX_INT);
+    this.#stall = { until, timer: setTimeout(() => this.#goOn(until), ms) };
+  }
+
+  #goOn(until: number): void {
+    if (until > performance.now() + 1) return this.#stallUntil(until);
     this.#stall = undefined;
     for (const connection of [...this.connections]) connection.resume();
   }
@@ -155,13 +142,15 @@ class MemoryServer implements EmbeddedServer, Host {
   #expireLater(): void {
     // What clients have sent while the process was busy is read first: they must not pay for our being late.
     const expire = () => this.isStalled || this.keeper.expireSessions();
+    const ms = this.isStalled ? STALL_POLL_MS : this.keeper.sessions.msToNextExpiry() + 1;
     this.#expirer = setTimeout(() => {
       setImmediate(expire);
       this.#expireLater();
-    }, this.keeper.sessions.msToNextExpiry() + 1).unref();
+    }, ms).unref();
   }
 
   #stopClocks(): void {
+    this.#isStopped = true;
     clearInterval(this.#reaper);
     clearTimeout(this.#expirer);
     clearTimeout(this.#stall?.timer);

@@ -51,8 +51,9 @@ export function writeStat(writer: JuteWriter, stat: StatRecord): void {
   writer.long(stat.pzxid);
 }
 
+/** kazoo sends an empty scheme or id as null. */
 export function readAcl(reader: JuteReader): AclRecord {
-  return { perms: reader.int(), scheme: reader.text(), id: reader.text() };
+  return { perms: reader.int(), scheme: reader.string() ?? "", id: reader.string() ?? "" };
 }
 
 export function writeAcl(writer: JuteWriter, acl: AclRecord): void {

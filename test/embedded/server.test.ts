@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
-import { type EmbeddedServer, type EmbeddedServerOptions, startEmbeddedServer } from "../../src/embedded/server.ts";
+import { type EmbeddedServer, startEmbeddedServer } from "../../src/embedded/server.ts";
+import type { EmbeddedServerOptions } from "../../src/embedded/settings.ts";
 import { RawClient } from "../contract/raw-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { fourLetterWord } from "../support/four-letter-word.ts";

@@ -94,6 +94,9 @@ def permissions(a, b):
     b.add_auth("digest", "ann:pw")
     say(shape(b.set("/private", b"y")))
     say(attempt(a.set_acls, "/private", [make_acl("nosuch", "x", all=True)]))
+    # kazoo sends the empty id of `auth` as null.
+    say(attempt(a.create, "/own", b"x", acl=[make_acl("auth", "", all=True)]), attempt(a.get_acls, "/own")[0])
+    say(attempt(connect().create, "/nobodys", b"x", acl=[make_acl("auth", "", all=True)]))
 
 
 def watches(a, b):
