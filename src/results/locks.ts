@@ -1,6 +1,6 @@
 import type { ChildEnd } from "../child.ts";
 import type { LockEvent } from "../recipes/locks/events.ts";
-import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
+import type { Party, RevokeRequest } from "../recipes/locks/holder-record.ts";
 
 /** What happens to a lock that a command seeks and holds, and to the program that runs under it. */
 export type LockProgress =
@@ -69,7 +69,7 @@ export interface LeaderResult {
   readonly path: string;
   /** One of many, as they change. */
   readonly isStream: boolean;
-  readonly leader?: import("../recipes/locks/holder-record.ts").Party;
+  readonly leader?: Party;
 }
 
 /** A program was run, or a lock held, to its end. */

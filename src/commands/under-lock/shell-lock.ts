@@ -2,6 +2,7 @@
 import { LockError, UsageError } from "../../errors.ts";
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import type { Result } from "../../result.ts";
+import type { LockProgress } from "../../results/locks.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
 import { covers } from "./nested.ts";
@@ -49,8 +50,7 @@ async function acquire(
   const givesUpAt = values.wait === undefined ? {} : { givesUpAt: Date.now() + values.wait };
   const options = {
     ...lockOptions(context, values),
-    onEvent: (progress: import("../../results/locks.ts").LockProgress) =>
-      emit({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt }),
+    onEvent: (progress: LockProgress) => emit({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt }),
   };
   const { signal, isFollowed } = context;
   const limits = acquireLimits(values, { begun: performance.now(), isWatched: isFollowed, signal });
