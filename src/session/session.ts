@@ -163,9 +163,13 @@ export interface StateChange {
   readonly server?: string;
 }
 
+/** Operations that some servers lack, and that something else can be done instead of. */
+export type NewerOperation = "createContainer" | "multiRead";
+
 /**
- * Calls made in one turn leave together, in their order. The exceptions are operations that older servers lack (create2, multiRead,
- * addWatch, whoAmI and the like): they first make sure that the server has them, and may leave after calls made later.
+ * Calls made in one turn leave together, in their order. The exceptions are operations that older servers lack (containers, multiRead,
+ * addWatch, whoAmI and the like): they first make sure that the server has them, and may leave after calls made later,
+ * unless {@link Session.knows} has been asked.
  */
 export interface Session {
   readonly state: SessionState;
@@ -190,6 +194,11 @@ export interface Session {
 
   /** Resolves when a server has accepted the session; rejects when none did within the connect timeout. */
   connected(options?: CallOptions): Promise<void>;
+  /**
+   * Whether the server attached to has an operation. Waits for a connection as {@link connected} does; asked before there
+   * is one, it costs no time of its own.
+   */
+  knows(operation: NewerOperation, options?: CallOptions): Promise<boolean>;
   /** Listens to state changes; returns the function that stops listening. */
   onState(listener: (change: StateChange) => void): () => void;
 

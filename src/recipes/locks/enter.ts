@@ -5,7 +5,7 @@
 import { DeadlineError, InterruptedError, NoNodeError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
 import type { CallOptions, ReadOptions, Session } from "../../session/session.ts";
-import { makePath } from "./make-path.ts";
+import { askForPaths, parentMode } from "./make-path.ts";
 import { type Chores, remove } from "./removal.ts";
 import { creates, type Listing, type Ticket, type TicketShape, toTicket } from "./ticket.ts";
 import { isFateUnknown, untilAnswered } from "./unanswered.ts";
@@ -20,20 +20,26 @@ export interface EnterOptions {
   readonly signal: AbortSignal;
   /** Collects what has to be finished in the background when this is cut short. */
   readonly chores: Chores;
+  /** Paths that were there before: others are made first, which costs the server a transaction for each level. */
+  readonly knownPaths: Set<string>;
 }
 
 /**
- * Makes a ticket of each shape in one transaction, all or none, and lists their queues in the same flight: the server
- * keeps a session's order, so each ticket is in its list.
+ * Makes a ticket of each shape in one transaction, all or none, and lists their queues. Paths that may be missing, tickets
+ * and lists leave in one flight: the server keeps a session's order, so each ticket finds its path and is in its list.
  */
 export async function enter(
   session: Session,
   shapes: readonly TicketShape[],
   uuid: string,
-  { signal, chores }: EnterOptions,
+  { signal, chores, knownPaths }: EnterOptions,
 ): Promise<Entered[]> {
   for (;;) {
     signal.throwIfAborted();
+    const unknown = shapes.filter(({ path, parents }) => parents && !knownPaths.has(path));
+    const [first] = unknown;
+    const mode = first?.parents ? await parentMode(session, first.parents, { signal }) : undefined;
+    const obstacle = mode && askForPaths(session, unknown, mode, { signal });
     const creating = session.multi(
       shapes.flatMap((shape) => creates(shape, uuid)),
       { signal },
@@ -46,7 +52,14 @@ export async function enter(
       const { results, zxid } = await creating;
       const nodes = results.flatMap((result) => (result.op === "create" ? [result.path] : []));
       tickets = shapes.map(({ labels }) => toTicket(nodes.splice(0, labels.length), uuid, zxid));
+      for (const { path } of shapes) knownPaths.add(path);
     } catch (error) {
+      if (error instanceof NoNodeError && shapes.every(({ parents }) => parents)) {
+        const why = await obstacle;
+        if (why !== undefined && !isFateUnknown(why)) throw why;
+        knownPaths.clear();
+        continue;
+      }
       const found = await afterFailure(session, shapes, uuid, error, { signal, chores });
       if (found) return found;
       continue;
@@ -86,12 +99,8 @@ async function afterFailure(
   shapes: readonly TicketShape[],
   uuid: string,
   error: unknown,
-  { signal, chores }: EnterOptions,
+  { signal, chores }: Pick<EnterOptions, "signal" | "chores">,
 ): Promise<Entered[] | undefined> {
-  if (error instanceof NoNodeError && shapes.every(({ parents }) => parents)) {
-    await Promise.all(shapes.map(({ path, parents = "container" }) => makePath(session, path, parents, { signal })));
-    return undefined;
-  }
   if (!isFateUnknown(error)) {
     const wasCut = error instanceof InterruptedError || error instanceof DeadlineError;
     if (wasCut && error.outcome) chores.add(takeBack(session, shapes, uuid, error.outcome));

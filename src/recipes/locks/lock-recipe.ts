@@ -51,6 +51,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   protected readonly session: Session;
   protected readonly options: LockOptions;
   protected readonly chores = new Chores();
+  protected readonly knownPaths = new Set<string>();
   protected readonly mode: LockMode;
 
   constructor(session: Session, paths: readonly string[], mode: LockMode, options: LockOptions = {}) {
@@ -73,8 +74,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     const begun = performance.now();
     const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
     try {
-      // Its id is part of the ticket's data.
-      if (this.session.id === 0n) await this.session.connected({ signal: wait.signal });
+      if (this.session.id === 0n) await this.#meetServer(wait.signal);
       const queued = new Date().toISOString();
       const data = (more?: Partial<HolderRecord>) => this.#data({ queued, ...more });
       return await this.take({ signal: wait.signal, mayWait: waitMs !== 0, refreshMs, begun, data });
@@ -103,6 +103,15 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   protected abstract take(attempt: Attempt): Promise<Held>;
 
   protected readonly tell = (event: LockEvent): void => this.options.onEvent?.(event);
+
+  /** The session's id is part of the ticket's data; what the server has decides how a missing path is made. */
+  async #meetServer(signal: AbortSignal): Promise<void> {
+    const { session } = this;
+    await Promise.all([
+      session.connected({ signal }),
+      this.options.mustExist || session.knows("createContainer", { signal }),
+    ]);
+  }
 
   #data(more: Partial<HolderRecord>): Buffer {
     const { data, holder } = this.options;

@@ -1,45 +1,61 @@
 import { ZkshError } from "../../errors.ts";
 import { ancestors } from "../../session/path.ts";
 import type { CallOptions, CreateMode, Session } from "../../session/session.ts";
-import { untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 /** Containers go away by themselves when they have been used and are empty. */
 export type ParentKind = "container" | "persistent";
 
-/** Makes a znode and all above it that are missing, in one flight; `data` is for the last, if it is missing. */
-export async function makePath(
-  session: Session,
-  path: string,
-  kind: ParentKind,
-  { data = null, ...options }: CallOptions & { readonly data?: Buffer | null } = {},
-): Promise<void> {
-  if (path === "/") return;
-  const make = (mode: CreateMode) => untilAnswered(() => makeLevels(session, path, data, mode, options));
-  try {
-    await make(kind);
-  } catch (error) {
-    // Servers before 3.5.3 have no containers.
-    if (kind === "persistent" || !(error instanceof ZkshError) || error.reason !== "unimplemented") throw error;
-    await make("persistent");
-  }
+/** Data is for a znode that is missing. */
+export interface PathToMake {
+  readonly path: string;
+  readonly data?: Buffer;
 }
 
-async function makeLevels(
+/** Makes znodes and all above them that are missing, in one flight. */
+export async function makePaths(
   session: Session,
-  path: string,
-  data: Buffer | null,
+  paths: readonly PathToMake[],
+  kind: ParentKind,
+  options: CallOptions = {},
+): Promise<void> {
+  const mode = await parentMode(session, kind, options);
+  await untilAnswered(async () => {
+    const obstacle = await askForPaths(session, paths, mode, options);
+    if (obstacle !== undefined) throw obstacle;
+  });
+}
+
+/** Servers before 3.5.1 have no containers. */
+export async function parentMode(session: Session, kind: ParentKind, options: CallOptions): Promise<CreateMode> {
+  return kind === "container" && (await session.knows("createContainer", options)) ? "container" : "persistent";
+}
+
+/**
+ * Asks for znodes and all above them in this very turn, so that what is asked for next finds them. Resolves to what kept
+ * one of them from being made, if anything did.
+ */
+export async function askForPaths(
+  session: Session,
+  paths: readonly PathToMake[],
   mode: CreateMode,
   options: CallOptions,
-): Promise<void> {
-  const levels = [...ancestors(path), path];
-  const made = await Promise.allSettled(
-    levels.map((level) => session.create(level, level === path ? data : null, { ...options, mode })),
+): Promise<unknown> {
+  const levels = new Map<string, Buffer | null>();
+  for (const { path } of paths) for (const level of ancestors(path)) levels.set(level, null);
+  for (const { path, data = null } of paths) if (path !== "/") levels.set(path, data);
+  const making = [...levels].map(async ([level, data]) => {
+    await session.create(level, data, { ...options, mode });
+  });
+  const failures = (await Promise.allSettled(making)).map((made): unknown =>
+    made.status === "rejected" && !isNodeExists(made.reason) ? made.reason : undefined,
   );
-  const failures = made.map((one): unknown =>
-    one.status === "rejected" && !isNodeExists(one.reason) ? one.reason : undefined,
-  );
-  // Whoever may not make the upper ones need not: only the last one has to be there.
-  if (failures.at(-1) !== undefined) throw failures.find((failure) => failure !== undefined);
+  const unknown = failures.find(isFateUnknown);
+  if (unknown !== undefined) return unknown;
+  // Whoever may not make the upper ones need not: only those that were asked for have to be there.
+  const names = [...levels.keys()];
+  const isMissing = paths.some(({ path }) => failures[names.indexOf(path)] !== undefined);
+  return isMissing ? failures.find((failure) => failure !== undefined) : undefined;
 }
 
 export function isNodeExists(error: unknown): boolean {

@@ -75,8 +75,9 @@ export class MultiLock extends LockRecipe<HeldLocks> {
   /** Takes those that are free in front of the first that is not, and then that one. */
   async #takeSome(missing: readonly string[], progress: Progress, attempt: Attempt): Promise<void> {
     const { signal } = attempt;
+    const { chores, knownPaths } = this;
     const shapes = missing.map((path) => ticketShape(path, MUTEX, this.options, attempt));
-    const entered = await enter(this.session, shapes, randomUUID(), { signal, chores: this.chores });
+    const entered = await enter(this.session, shapes, randomUUID(), { signal, chores, knownPaths });
     const places = this.#places(missing, entered, attempt);
     const firstTaken = places.findIndex((place) => !place.isFirst);
     const free = firstTaken < 0 ? places : places.splice(0, firstTaken);

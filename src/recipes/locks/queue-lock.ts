@@ -42,8 +42,9 @@ export class QueueLock extends LockRecipe<HeldLock> {
 
   protected async take(attempt: Attempt): Promise<HeldLock> {
     const { signal } = attempt;
+    const { chores, knownPaths } = this;
     const shape = ticketShape(this.path, this.#shape, this.options, attempt);
-    const [entered] = await enter(this.session, [shape], randomUUID(), { signal, chores: this.chores });
+    const [entered] = await enter(this.session, [shape], randomUUID(), { signal, chores, knownPaths });
     return this.place(entered as Entered, attempt).held();
   }
 

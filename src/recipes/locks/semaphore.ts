@@ -10,7 +10,7 @@
 import { randomUUID } from "node:crypto";
 import { LockError, NoNodeError, PermissionError, UsageError } from "../../errors.ts";
 import { baseName, joinPath } from "../../session/path.ts";
-import type { Session, WatchListener } from "../../session/session.ts";
+import type { CreateMode, Session, WatchListener } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
 import { bySequence, type Contender, parseContender, parseContenders } from "./contender.ts";
 import { type Entered, enter, list } from "./enter.ts";
@@ -18,14 +18,14 @@ import type { LockEvent } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
 import { describeParty, type Party, type RevokeRequest } from "./holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
-import { makePath } from "./make-path.ts";
+import { askForPaths, type PathToMake, parentMode } from "./make-path.ts";
 import { MUTEX } from "./mutex.ts";
 import { OwnTicket, revoked } from "./own-ticket.ts";
 import { QueueLock } from "./queue-lock.ts";
 import { remove } from "./removal.ts";
 import { encodeLimit, recordedLimit } from "./semaphore-limit.ts";
 import { checkSequence, isMissing, type Listing, sessionLost, type Ticket, ticketGone } from "./ticket.ts";
-import { untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 export interface SemaphoreOptions extends LockOptions {
   /** How many permits there are; the same for all who use the path. Recorded with the path when that is made. */
@@ -67,6 +67,10 @@ export class Semaphore extends LockRecipe<HeldLock> {
     return this.path;
   }
 
+  get #paths(): readonly PathToMake[] {
+    return [{ path: this.path, data: encodeLimit(this.limit) }, { path: this.#leases }, { path: this.#locks }];
+  }
+
   protected async take(attempt: Attempt): Promise<HeldLock> {
     const { ticket, listing, queue } = await this.#lease(attempt);
     try {
@@ -81,15 +85,17 @@ export class Semaphore extends LockRecipe<HeldLock> {
     return this.#inTurn(attempt);
   }
 
-  /** Makes leases and looks at everything in one flight. */
+  /** Makes leases, and their path where it may be missing, and looks at everything in one flight. */
   async #lease(attempt: Attempt): Promise<Leased> {
-    const { session, chores } = this;
+    const { session, chores, knownPaths } = this;
     const { signal } = attempt;
     const { acl } = this.options;
     const labels = Array.from({ length: this.count }, () => "lease-");
     const shape = { path: this.#leases, labels, data: attempt.data(), ...(acl && { acl }) };
     for (;;) {
-      const entering = enter(session, [shape], randomUUID(), { signal, chores });
+      const mode = knownPaths.has(shape.path) ? undefined : await this.#pathMode(signal);
+      const obstacle = mode && askForPaths(session, this.#paths, mode, { signal });
+      const entering = enter(session, [shape], randomUUID(), { signal, chores, knownPaths });
       const listing = list(session, this.#locks, { signal });
       const recorded = this.#recorded(signal);
       for (const asking of [listing, recorded]) asking.catch(() => {});
@@ -104,7 +110,9 @@ export class Semaphore extends LockRecipe<HeldLock> {
         }
       } catch (error) {
         if (!(error instanceof NoNodeError)) throw error;
-        await this.#makePaths(signal);
+        const why = await obstacle;
+        if (why !== undefined && !isFateUnknown(why)) throw why;
+        knownPaths.clear();
       }
     }
   }
@@ -138,11 +146,11 @@ export class Semaphore extends LockRecipe<HeldLock> {
     await untilAnswered(() => this.session.setData(path, encodeLimit(limit), { signal }));
   }
 
-  async #makePaths(signal: AbortSignal): Promise<void> {
+  /** What missing paths are made as. */
+  async #pathMode(signal: AbortSignal): Promise<CreateMode> {
     const { session, path } = this;
     if (this.options.mustExist) await untilAnswered(() => session.getData(path, { signal }));
-    else await makePath(session, path, "container", { signal, data: encodeLimit(this.limit) });
-    await Promise.all([this.#leases, this.#locks].map((below) => makePath(session, below, "container", { signal })));
+    return parentMode(session, "container", { signal });
   }
 
   /** Throws where the numbers cannot be relied on, or a lease of ours is gone. */

@@ -10,7 +10,7 @@ import { Bell } from "../bell.ts";
 import { HeldLock } from "./held-lock.ts";
 import { describeParty, type Party } from "./holder-record.ts";
 import { type Attempt, busy, type LockOptions, LockRecipe } from "./lock-recipe.ts";
-import { isNodeExists, makePath } from "./make-path.ts";
+import { isNodeExists, makePaths } from "./make-path.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { type Removed, unlessOver } from "./removal.ts";
@@ -56,7 +56,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
       } catch (error) {
         if (isFateUnknown(error)) isUnsure = true;
         else if (error instanceof NoNodeError && !mustExist && parentPath(path) !== "/") {
-          await makePath(session, parentPath(path), "container", { signal });
+          await makePaths(session, [{ path: parentPath(path) }], "container", { signal });
         } else if (isNodeExists(error)) {
           // Perhaps by ourselves: the reply to an earlier try was lost.
           return isUnsure ? await this.#findAgain(mine, signal) : undefined;

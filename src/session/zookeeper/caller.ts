@@ -6,6 +6,7 @@ import { validatePath } from "../path.ts";
 import type { CallOptions, ReadOptions, RemoveWatchOptions, WatchKind, WatchListener } from "../session.ts";
 import { type Call, limited, perform } from "./call.ts";
 import type { Connection } from "./connection.ts";
+import type { Endpoint } from "./link.ts";
 import { Request } from "./request.ts";
 import { askVersion, isAtLeast, SINCE, type Version } from "./server-version.ts";
 import type { Forget, OneShotKind } from "./watches.ts";
@@ -32,11 +33,18 @@ export interface Operation<T> {
 export class Caller {
   readonly #connection: Connection;
   readonly #tls: TlsOptions | undefined;
-  readonly #versions = new Map<string, Promise<Version | undefined>>();
+  readonly #asked = new Map<string, Promise<Version | undefined>>();
+  /** Undefined where a server does not say. */
+  readonly #versions = new Map<string, Version | undefined>();
+  #isVersionWanted = false;
 
   constructor(connection: Connection, tls: TlsOptions | undefined) {
     this.#connection = connection;
     this.#tls = tls;
+    // While the handshake is under way, so that the answer costs no time of its own.
+    connection.on("greeting", (endpoint: Endpoint) => {
+      if (this.#isVersionWanted) void this.#ask(endpoint);
+    });
   }
 
   /** Sends an operation in this very turn; a bad path rejects like any other failure. */
@@ -144,6 +152,14 @@ export class Caller {
     return knows(await this.#serverVersion(name, options), name);
   }
 
+  /** The attached server has said before that it knows it: no need to wait, the operation can leave in this very turn. */
+  surelyHas(name: OpcodeName): boolean {
+    const { endpoint } = this.#connection;
+    if (endpoint === undefined) return false;
+    const key = keyOf(endpoint);
+    return this.#versions.has(key) && knows(this.#versions.get(key), name);
+  }
+
   /** Refuses an operation by name, without troubling a server that would answer by hanging up. */
   async require(name: OpcodeName, options: CallOptions): Promise<void> {
     const version = await this.#serverVersion(name, options);
@@ -159,18 +175,32 @@ export class Caller {
   }
 
   #serverVersion(name: OpcodeName, options: CallOptions): Promise<Version | undefined> {
-    return limited(this.#connection.aborts, this.#askVersion(), options, `no server to ask for ${name}`);
+    return limited(this.#connection.aborts, this.#attachedVersion(), options, `no server to ask for ${name}`);
   }
 
-  async #askVersion(): Promise<Version | undefined> {
+  async #attachedVersion(): Promise<Version | undefined> {
+    this.#isVersionWanted = true;
     await this.#connection.whenConnected();
-    const endpoint = this.#connection.endpoint;
-    if (endpoint === undefined) return undefined;
-    const key = `${endpoint.ip} ${endpoint.port}`;
-    const known = this.#versions.get(key) ?? askVersion(endpoint, this.#tls);
-    this.#versions.set(key, known);
-    return known;
+    const { endpoint } = this.#connection;
+    return endpoint && this.#ask(endpoint);
   }
+
+  /** Once for each server. */
+  #ask(endpoint: Endpoint): Promise<Version | undefined> {
+    const key = keyOf(endpoint);
+    const asked = this.#asked.get(key);
+    if (asked) return asked;
+    const asking = askVersion(endpoint, this.#tls).then((version) => {
+      this.#versions.set(key, version);
+      return version;
+    });
+    this.#asked.set(key, asking);
+    return asking;
+  }
+}
+
+function keyOf({ ip, port }: Endpoint): string {
+  return `${ip} ${port}`;
 }
 
 function knows(version: Version | undefined, name: OpcodeName): boolean {

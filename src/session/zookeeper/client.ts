@@ -64,6 +64,10 @@ class Client extends Znodes implements S.Session {
     return limited(this.connection.aborts, this.connection.whenConnected(), options, "no server has answered");
   }
 
+  knows(operation: S.NewerOperation, options: S.CallOptions = {}): Promise<boolean> {
+    return this.caller.has(operation, options);
+  }
+
   onState(listener: (change: S.StateChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -124,6 +124,7 @@ export class Connection extends ConnectionManager {
       hello: () => this.#hello(),
       loadBehindHello: (writer, now) => this.#loadBehindHello(writer, now),
       attached: (attached) => this.#attach(attached),
+      greeting: (endpoint) => this.emit("greeting", endpoint),
       failed: (endpoint, why) => this.#attemptFailed(endpoint, why),
     });
   }

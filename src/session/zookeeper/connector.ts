@@ -35,6 +35,8 @@ export interface ConnectorEvents {
   /** Writes what may leave in the same flight as the handshake. */
   loadBehindHello(writer: JuteWriter, now: Instant): void;
   attached(attached: Attached): void;
+  /** A server has accepted the connection; the handshake is about to leave. */
+  greeting(endpoint: Endpoint): void;
   failed(endpoint: Endpoint, why: ConnectFailure): void;
 }
 
@@ -92,6 +94,7 @@ export class Connector {
     const link = new Link(endpoint, this.#tls, {
       open: () => {
         sentAt = this.#events.now();
+        this.#events.greeting(endpoint);
         link.write(this.#firstFlight(sentAt));
       },
       data: (chunk) => {

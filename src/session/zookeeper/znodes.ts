@@ -104,7 +104,7 @@ export class Znodes {
     for (const op of ops) validatePath(op.path, { sequential: op.op === "create" && isSequential(op.mode) });
     for (const op of ops) {
       const newer = op.op === "create" ? newerCreate(op.mode) : undefined;
-      if (newer !== undefined) await this.caller.require(newer, options);
+      if (newer !== undefined && !this.caller.surelyHas(newer)) await this.caller.require(newer, options);
     }
     const write = (writer: JuteWriter) => writeMulti(writer, ops, this.serverPath);
     const read = (body: JuteReader, zxid: bigint) => ({ results: readMulti(body, ops, this.clientPath), zxid });
@@ -113,8 +113,8 @@ export class Znodes {
 
   async multiRead(ops: readonly S.ReadOp[], options: S.CallOptions = {}): Promise<S.ReadResult[]> {
     for (const { path } of ops) validatePath(path);
-    if (!(await this.caller.has("multiRead", options)))
-      return Promise.all(ops.map((op) => this.#readAlone(op, options)));
+    const isKnown = this.caller.surelyHas("multiRead") || (await this.caller.has("multiRead", options));
+    if (!isKnown) return Promise.all(ops.map((op) => this.#readAlone(op, options)));
     const write = (writer: JuteWriter) => writeMultiRead(writer, ops, this.serverPath);
     return this.caller.call({ opcode: Opcode.multiRead, write, read: (body) => readMultiRead(body, ops) }, options);
   }
@@ -132,7 +132,7 @@ export class Znodes {
     const { mode = "persistent", acl = OPEN_ACL, ttlMs } = options;
     const opcode = createOpcode(mode, { withStat });
     const newer = newerCreate(mode);
-    if (newer !== undefined) await this.caller.require(newer, options);
+    if (newer !== undefined && !this.caller.surelyHas(newer)) await this.caller.require(newer, options);
     const write = (writer: JuteWriter, serverPath: string) =>
       writeCreate(writer, serverPath, data, acl, CreateMode[mode], ttlField(mode, ttlMs));
     return this.caller.call({ opcode, path, isSequential: isSequential(mode), write, read }, options);

@@ -11,9 +11,10 @@ describe("MultiLock", () => {
   test("takes all, sorted and each once, with one transaction and one flight", async () => {
     const trace: string[] = [];
     const session = openFor(await freshChroot(), { trace: (line) => trace.push(line) });
-    await Promise.all(["/a", "/b", "/c"].map((path) => session.create(path, null)));
+    const multiLock = new MultiLock(session, ["/c", "/a", "/b", "/a"]);
+    await (await multiLock.acquire()).release();
     trace.length = 0;
-    const held = await new MultiLock(session, ["/c", "/a", "/b", "/a"]).acquire();
+    const held = await multiLock.acquire();
     expect(held.locks.map(({ path }) => path)).toEqual(["/a", "/b", "/c"]);
     expect(new Set(held.locks.map(({ fencingToken }) => fencingToken)).size).toBe(1);
     expect(trace.map((line) => line.split(" ")[0]).slice(0, 4)).toEqual(["multi", ...Array(3).fill("getChildren2")]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { LockError } from "../../../src/errors.ts";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
+import { HeldLock } from "../../../src/recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../../../src/recipes/locks/holder-record.ts";
 import { Mutex } from "../../../src/recipes/locks/mutex.ts";
 import type { Session } from "../../../src/session/session.ts";
@@ -462,14 +463,26 @@ describe("Mutex", () => {
     const mutex = new Mutex(holder, "/a/l");
     const lock = await mutex.acquire();
     const waiter = await queueUp(openFor(chroot), "/a/l");
-    const nodes = (await admin.getChildren("/a/l")).map((name) => `/a/l/${name}`);
-    await admin.multi([...nodes, "/a/l", "/a"].map((path) => ({ op: "delete", path })));
+    // Events come in the order of the deletions: the waiter hears of its own ticket first.
+    await admin.multi([waiter.node, lock.nodePath, "/a/l", "/a"].map((path) => ({ op: "delete", path })));
     await eventually(() => expect(lock.signal.aborted).toBe(true));
     expect(await rejection(waiter.acquiring)).toMatchObject({ reason: "revoked" });
     const next = await mutex.acquire();
     expect(next.fencingToken).toBeGreaterThan(lock.fencingToken);
     expect(next.nodePath).toMatch(/0000000000$/);
     await next.release();
+  });
+
+  test("deleted after the one before: it may be got for a moment, and is lost", async () => {
+    const chroot = await freshChroot();
+    const [holder, admin] = [openFor(chroot), openFor(chroot)];
+    const lock = await new Mutex(holder, "/l").acquire();
+    const waiter = await queueUp(openFor(chroot));
+    await admin.multi([lock.nodePath, waiter.node].map((path) => ({ op: "delete", path })));
+    // Whether both events are there when the first is looked at is up to the network.
+    const got = await waiter.acquiring.catch((error: unknown) => error);
+    if (got instanceof HeldLock) await eventually(() => expect(got.signal.aborted).toBe(true));
+    else expect(got).toMatchObject({ reason: "revoked" });
   });
 
   test("beside a ticket with its own number it does not hold", async () => {
