@@ -189,7 +189,7 @@ export class Caller {
   #ask(endpoint: Endpoint): Promise<Version | undefined> {
     const key = keyOf(endpoint);
     const asked = this.#asked.get(key);
-    if (asked) return asked;
+    if (asked !== undefined) return asked;
     const asking = askVersion(endpoint, this.#tls).then((version) => {
       this.#versions.set(key, version);
       return version;
