@@ -32,11 +32,12 @@ export class Progress {
     this.#text = () => text;
   }
 
-  /** Takes the spinner off the screen, for good or until the next {@link start}. */
-  stop(): void {
+  /** Takes the spinner off the screen, for good or until the next {@link start}; a last word stays in its place. */
+  stop(lastWord: string | null = null): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#spinner?.stop();
+    if (lastWord === null) this.#spinner?.stop();
+    else this.#spinner?.succeed(lastWord);
     this.#spinner = undefined;
   }
 

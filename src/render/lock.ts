@@ -18,7 +18,10 @@ export function textLockProgress(result: LockProgressResult, view: View): Render
   const err = said !== undefined && isShown ? { err: `${escapeName(said)}\n` } : {};
   if (progress.event === "waiting")
     return { ...err, status: () => escapeName(waitingLine(progress, result, view.now())) };
-  return { ...err, ...(ENDS_WAITING.has(progress.event) && { status: null }) };
+  if (!ENDS_WAITING.has(progress.event)) return err;
+  // Whoever has watched the wait sees how it ended; in a pipe nobody has.
+  const isLastWord = progress.event === "acquired" && said !== undefined && !isShown;
+  return { ...err, status: isLastWord ? escapeName(said) : null };
 }
 
 /** Steps of the recipe, as they should be. */

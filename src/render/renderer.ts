@@ -10,9 +10,14 @@ export interface Rendered {
   readonly err?: string;
   /** `out` takes the place of the picture before it, on a terminal. */
   readonly isFrame?: boolean;
-  /** What is being waited for, on a terminal: asked for again while it is shown. Null takes it away. */
-  readonly status?: (() => string) | null;
+  readonly status?: Status;
 }
+
+/**
+ * What is being waited for, on a terminal: asked for again while it is shown. A text takes its place for good, where it
+ * was shown at all; null takes it away.
+ */
+export type Status = (() => string) | string | null;
 
 /** An error as far as it is shown. */
 export interface Failure {

@@ -3,7 +3,7 @@ import { Outside, type Reader } from "../commands/arguments.ts";
 import type { Context } from "../commands/command.ts";
 import { ExitCode, RefusedError, UsageError } from "../errors.ts";
 import { type Io, readAll, write } from "../io/io.ts";
-import type { Rendered, Renderer } from "../render/renderer.ts";
+import type { Rendered, Renderer, Status } from "../render/renderer.ts";
 import { type Control, exitCodeOfResult, isControl, type Result } from "../result.ts";
 import { Frame } from "./frame.ts";
 import type { Invocation } from "./parser.ts";
@@ -27,8 +27,8 @@ export interface Execution {
   readonly onRequestsMade?: () => void;
   /** Acts on what is meant for the shell rather than for the reader. */
   readonly onControl?: (control: Control) => void;
-  /** Shows what the command waits for until something else is shown; null: nothing any more. */
-  readonly onStatus?: (status: (() => string) | null) => void;
+  /** Shows what the command waits for until something else is shown. */
+  readonly onStatus?: (status: Status) => void;
   /** The bytes that `-` stands for; stdin when left out. */
   readonly readStdin?: () => Promise<Buffer>;
 }

@@ -85,7 +85,7 @@ export class LineRunner {
       io,
       context,
       ...(asker && { asker }),
-      onStatus: (status) => (status ? progress.start(status) : progress.stop()),
+      onStatus: (status) => (typeof status === "function" ? progress.start(status) : progress.stop(status)),
       onControl: (wanted) => {
         control = wanted;
       },

@@ -32,7 +32,7 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
       ...frontEnd.execution,
       io,
       context,
-      onStatus: (status) => (status ? progress.start(status) : progress.stop()),
+      onStatus: (status) => (typeof status === "function" ? progress.start(status) : progress.stop(status)),
       // From here on only answers are awaited: the goodbye can leave in the same flight as the requests.
       onRequestsMade: () => void session?.close(),
     });

@@ -62,6 +62,21 @@ describe("progress", () => {
     expect(written().length).toBe(after);
   });
 
+  test("leaves its last word where it has spun, and nowhere else", async () => {
+    const { output, written } = terminal();
+    const progress = new Progress(() => output);
+    progress.start(() => "waiting");
+    await pass(160);
+    progress.stop("acquired");
+    expect(written()).toMatch(/✔.*acquired\n$/);
+    const before = written().length;
+    progress.start(() => "waiting");
+    await pass(100);
+    progress.stop("acquired");
+    await pass(1_000);
+    expect(written().length).toBe(before);
+  });
+
   test("asks for its text again while it spins", async () => {
     const { output, written } = terminal();
     const progress = new Progress(() => output);
