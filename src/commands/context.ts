@@ -2,6 +2,7 @@
 import type { ChildEnd, ChildRequest, GuardedChild, GuardRequest, ProgramSearch } from "../child.ts";
 import type { LockError } from "../errors.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
+import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { CommandEntry } from "./command.ts";
 
@@ -74,6 +75,8 @@ export interface Shell {
   readonly heldLocks: Map<string, HeldLock>;
   /** A lock of an earlier line is no longer held. */
   lockLost(path: string, error: LockError): void;
+  /** Somebody asks for a lock of an earlier line: gives it back, when no line is running that may rely on it. */
+  giveWay(lock: HeldLock, request: RevokeRequest): void;
   /** Tells something that no line has asked for. */
   say(line: string): void;
   /** Leaves the session and opens another, to `target` or to the same servers; resolves when a server has accepted it. */

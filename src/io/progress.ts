@@ -17,19 +17,17 @@ export class Progress {
     this.#isQuiet = isQuiet;
   }
 
-  /** Begins to spin soon, unless {@link stop} comes first. */
+  /** Begins to spin soon, unless {@link stop} comes first. What spins already goes on with the new text. */
   start(text: () => string): void {
-    this.stop();
-    if (this.#isQuiet) return;
     this.#text = text;
+    if (this.#isQuiet || this.#timer !== undefined) return;
     this.#timer = setTimeout(() => void this.#spin().catch(() => {}), SLOW_MS);
   }
 
   /** How far the work has come; begins to spin if it does not yet. */
   report(done: number, what: string): void {
     const text = `${done.toLocaleString("en-US")} ${what}`;
-    if (this.#timer === undefined) this.start(() => text);
-    this.#text = () => text;
+    this.start(() => text);
   }
 
   /** Takes the spinner off the screen, for good or until the next {@link start}; a last word stays in its place. */

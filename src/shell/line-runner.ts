@@ -56,7 +56,7 @@ export class LineRunner {
     try {
       return await new Promise<Outcome>((resolve, reject) => {
         this.#leave = () => reject(new InterruptedError());
-        this.#execute(statement, signal, lineIo).then(resolve, reject);
+        this.#options.state.attend(() => this.#execute(statement, signal, lineIo)).then(resolve, reject);
       });
     } finally {
       this.#leave = undefined;

@@ -90,7 +90,8 @@ class Runner {
     try {
       for (let next = await this.#next(statements); !next.done && !this.#isOver; next = await this.#next(statements)) {
         line = next.value.line;
-        await this.#run(next.value);
+        const statement = next.value;
+        await this.#state.attend(() => this.#run(statement));
       }
     } catch (error) {
       await this.#finishAll();

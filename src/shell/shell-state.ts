@@ -2,6 +2,8 @@
 import type { Shell } from "../commands/command.ts";
 import { ConnectionError, type LockError } from "../errors.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
+import { describeRequest, type RevokeRequest } from "../recipes/locks/holder-record.ts";
+import { revoked } from "../recipes/locks/own-ticket.ts";
 import type { Session } from "../session/session.ts";
 
 interface Identity {
@@ -34,6 +36,9 @@ export class ShellState implements Shell {
   readonly #open: ShellStateOptions["open"];
   readonly #identities: Identity[] = [];
   readonly #lostLocks: string[] = [];
+  /** Locks that somebody has asked for while lines were running. */
+  readonly #wanted: (() => Promise<void>)[] = [];
+  #lines = 0;
   readonly #sessionListeners = new Set<(session: Session) => void>();
   #cwd = "/";
   #previousCwd: string | undefined;
@@ -98,6 +103,33 @@ export class ShellState implements Shell {
     // The end of a session is told with everything that was lost with it.
     if (this.isInteractive && error.lostReason === "session-lost") this.#lostLocks.push(path);
     else this.say(error.message);
+  }
+
+  giveWay(lock: HeldLock, request: RevokeRequest): void {
+    const { path } = lock;
+    // A script was written to run under it to its end.
+    if (!this.isInteractive) this.lostLock = revoked(path, request);
+    const give = async () => {
+      if (this.heldLocks.get(path) !== lock) return;
+      this.heldLocks.delete(path);
+      while (lock.count > 1) await lock.release();
+      await lock.release();
+      this.say(`${describeRequest(path, request)}: given back`);
+    };
+    if (this.#lines === 0) return void give();
+    this.#wanted.push(give);
+    if (this.isInteractive) this.say(`${describeRequest(path, request)}: given back when this line is over`);
+  }
+
+  /** Runs a line: as long as it takes, no lock is given back to whoever asks for it. */
+  async attend<T>(line: () => Promise<T>): Promise<T> {
+    this.#lines += 1;
+    try {
+      return await line();
+    } finally {
+      this.#lines -= 1;
+      if (this.#lines === 0) for (const give of this.#wanted.splice(0)) void give();
+    }
   }
 
   /** The locks that went with a session, each told once. */

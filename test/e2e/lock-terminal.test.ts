@@ -102,17 +102,63 @@ test("the shell: counted, in the prompt, given back by unlock and at the end", a
   await rival.gotAt;
 });
 
-test("the shell: told at the prompt when somebody asks for a lock, and when it is lost", async (context) => {
+async function askFor(scene: Scene, node: string): Promise<void> {
+  const { data } = await scene.session.getData(node);
+  const asked = { ...JSON.parse(String(data)), revoke: { by: "bob@web4", reason: "urgent" } };
+  await scene.session.setData(node, Buffer.from(JSON.stringify(asked)));
+}
+
+test("the shell: gives way to whoever asks for a lock, once no line relies on it, unless told otherwise", async (context) => {
+  const scene = await Scene.at(context);
+  const terminal = await open(scene);
+  await terminal.endsWith(PROMPT);
+  await terminal.enter(`lock ${LOCK}; lock ${LOCK}`);
+  await terminal.endsWith(HELD);
+  await askFor(scene, await scene.queue(1));
+  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): given back`);
+  await scene.queue(0);
+  await terminal.endsWith(PROMPT);
+  // While a line runs.
+  await terminal.enter("clear");
+  await terminal.enter(`lock ${LOCK}`);
+  await terminal.endsWith(HELD);
+  await terminal.enter("watch /zookeeper");
+  await terminal.shows("watch /zookeeper");
+  await askFor(scene, await scene.queue(1));
+  await terminal.shows(`asks for ${LOCK} (urgent): given back when this line is over`);
+  expect(await scene.tickets()).toHaveLength(1);
+  await terminal.press("C-c");
+  await scene.queue(0);
+  await terminal.endsWith(PROMPT);
+  // Told to keep it.
+  await terminal.enter(`lock --on-revoke ignore ${LOCK}`);
+  await terminal.endsWith(HELD);
+  await askFor(scene, await scene.queue(1));
+  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): unlock ${LOCK} gives it back`);
+  expect(await scene.tickets()).toHaveLength(1);
+  await terminal.enter("quit");
+  await terminal.left();
+});
+
+test("a script whose lock somebody asks for gives it back and stops with 121", async (context) => {
+  const scene = await Scene.at(context);
+  const zksh = scene.start([]);
+  zksh.write(`lock ${LOCK}\n`);
+  await askFor(scene, await scene.queue(1));
+  await scene.queue(0);
+  await eventually(() => expect(zksh.stderr).toContain(`bob@web4 asks for ${LOCK} (urgent): given back`));
+  zksh.write("create /after\n");
+  expect(await zksh.result).toMatchObject({ code: 121 });
+  expect(zksh.stderr).toContain(`asked to give up ${LOCK} by bob@web4: urgent`);
+  expect(await scene.session.exists("/after")).toBeUndefined();
+});
+
+test("the shell: told at the prompt when a lock is lost", async (context) => {
   const scene = await Scene.at(context);
   const terminal = await open(scene, "-t", "2s");
   await terminal.endsWith(PROMPT);
   await terminal.enter(`lock ${LOCK}`);
-  const node = await scene.queue(1);
-  const { data } = await scene.session.getData(node);
-  const asked = { ...JSON.parse(String(data)), revoke: { by: "bob@web4", reason: "urgent" } };
-  await scene.session.setData(node, Buffer.from(JSON.stringify(asked)));
-  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): unlock ${LOCK} gives it back`);
-  await scene.session.delete(node);
+  await scene.session.delete(await scene.queue(1));
   await terminal.shows(`lost ${LOCK}: somebody deleted its znode`);
   await terminal.endsWith(PROMPT);
   // With its session.

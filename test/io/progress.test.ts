@@ -77,6 +77,16 @@ describe("progress", () => {
     expect(written().length).toBe(before);
   });
 
+  test("goes on spinning when something else is waited for", async () => {
+    const { output, written } = terminal();
+    const progress = new Progress(() => output);
+    progress.start(() => "3rd of 3");
+    await pass(160);
+    progress.start(() => "2nd of 3");
+    progress.stop("acquired");
+    expect(written()).toMatch(/3rd of 3[\s\S]*acquired\n$/);
+  });
+
   test("asks for its text again while it spins", async () => {
     const { output, written } = terminal();
     const progress = new Progress(() => output);

@@ -1,6 +1,7 @@
 /** `lock PATH` at the prompt and in scripts: held by the shell's own session until `unlock`, or until the shell ends. */
 import { LockError, UsageError } from "../../errors.ts";
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
+import { describeRequest } from "../../recipes/locks/holder-record.ts";
 import type { Result } from "../../result.ts";
 import type { LockProgress } from "../../results/locks.ts";
 import type { Context } from "../command.ts";
@@ -27,8 +28,9 @@ export async function* lockInShell(context: Context, recipe: Recipe, values: Loc
   const lock = await work;
   shell.heldLocks.set(path, lock);
   lock.signal.addEventListener("abort", () => lost(context, lock), { once: true });
-  lock.onRevoke(({ by = "somebody", reason }) => {
-    shell.say(`${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}: unlock ${path} gives it back`);
+  lock.onRevoke((request) => {
+    if (values.onRevoke !== "ignore") return shell.giveWay(lock, request);
+    shell.say(`${describeRequest(path, request)}: unlock ${path} gives it back`);
   });
   yield locked(lock);
 }

@@ -32,6 +32,10 @@ export interface RevokeRequest {
   readonly reason?: string;
 }
 
+export function describeRequest(path: string, { by = "somebody", reason }: RevokeRequest): string {
+  return `${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}`;
+}
+
 export function encodeRecord(record: HolderRecord): Buffer {
   return Buffer.from(JSON.stringify(record));
 }
