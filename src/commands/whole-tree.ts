@@ -2,7 +2,7 @@
 import { PartialError, RefusedError } from "../errors.ts";
 import { countBelow } from "../recipes/count-below.ts";
 import type { TreeFailure } from "../recipes/tree.ts";
-import { walk } from "../recipes/walk.ts";
+import { childPaths, walk } from "../recipes/walk.ts";
 import type { FailedResult, PathsResult } from "../results/znodes.ts";
 import type { Context } from "./command.ts";
 
@@ -38,9 +38,8 @@ export async function* treePaths({ session, signal }: Context, root: string): As
   const failures: { path: string; error: Error }[] = [];
   const onFailure = (path: string, error: Error) => void failures.push({ path, error });
   for await (const visits of walk(session(), root, { signal, onFailure })) {
-    const paths = visits.flatMap((visit) => visit.children);
-    if (visits[0]?.path === root) paths.unshift(root);
-    yield { kind: "paths", paths };
+    if (visits[0]?.path === root) yield { kind: "paths", paths: [root] };
+    yield { kind: "paths", paths: visits.flatMap(childPaths) };
   }
   const [first] = failures;
   if (!first) return;

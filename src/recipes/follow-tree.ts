@@ -9,7 +9,7 @@ import { NoNodeError } from "../errors.ts";
 import type { ReadResult, Session, WatchEvent } from "../session/session.ts";
 import { Bell } from "./bell.ts";
 import type { Change, Follower, Notice } from "./changes.ts";
-import { walk } from "./walk.ts";
+import { childPaths, walk } from "./walk.ts";
 
 /** Znodes read in one request: their data, up to 1 MB each, is in memory together. */
 const BATCH = 32;
@@ -62,7 +62,8 @@ export class TreeFollower implements Follower {
     const onFailure = (path: string, error: Error) => failures.push({ event: "unreadable", path, error });
     try {
       for await (const visits of walk(session, this.path, { signal, onFailure })) {
-        const paths = visits.flatMap(({ path, children }) => (path === this.path ? [path, ...children] : children));
+        const paths = visits.flatMap(childPaths);
+        if (visits[0]?.path === this.path) paths.unshift(this.path);
         for (const path of paths) gone.delete(path);
         yield* this.#look(session, paths, signal);
       }

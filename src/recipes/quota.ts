@@ -8,7 +8,7 @@
  * empty znodes on the way to the quota, which the next setquota uses and the next delquota removes.
  */
 import { ConflictError, NoNodeError, RefusedError } from "../errors.ts";
-import { ancestors, joinPath, parentPath } from "../session/path.ts";
+import { ancestors, parentPath } from "../session/path.ts";
 import {
   formatQuota,
   limitsPath,
@@ -156,7 +156,7 @@ async function refuseBelow(session: Session, path: string, { signal }: Options):
   const root = quotaPath(path);
   try {
     for await (const visits of walk(session, root, { signal, onFailure() {} })) {
-      const found = visits.find((visit) => visit.path !== root && hasLimits(visit.path, visit.children));
+      const found = visits.find((visit) => visit.path !== root && hasLimits(visit.children));
       if (!found) continue;
       const child = found.path.slice(QUOTA_ROOT.length);
       throw new ConflictError("quota-below", `${path} has a child ${child} which has a quota`, { path });
@@ -169,11 +169,11 @@ async function refuseBelow(session: Session, path: string, { signal }: Options):
 async function refuseAbove(session: Session, path: string, options: Options): Promise<void> {
   const above = ancestors(path);
   const lists = above.map((parent) => session.getChildren(quotaPath(parent), options).catch(unlessMissing));
-  const found = (await Promise.all(lists)).findIndex((names) => names?.includes("zookeeper_limits"));
+  const found = (await Promise.all(lists)).findIndex((names) => hasLimits(names ?? []));
   if (found < 0) return;
   throw new ConflictError("quota-above", `${path} has a parent ${above[found]} which has a quota`, { path });
 }
 
-function hasLimits(path: string, children: readonly string[]): boolean {
-  return children.includes(joinPath(path, "zookeeper_limits"));
+function hasLimits(children: readonly string[]): boolean {
+  return children.includes("zookeeper_limits");
 }

@@ -1,7 +1,14 @@
 /** What the recipes that change whole trees share: everything in a tree, and failures that concern one znode only. */
-import { ConflictError, NoNodeError, OperationError, PermissionError, type ZkshError } from "../errors.ts";
+import {
+  ConflictError,
+  ConnectionError,
+  NoNodeError,
+  OperationError,
+  PermissionError,
+  type ZkshError,
+} from "../errors.ts";
 import type { Session } from "../session/session.ts";
-import { walk } from "./walk.ts";
+import { childPaths, walk } from "./walk.ts";
 
 /** A znode that could not be changed, and why. */
 export interface TreeFailure {
@@ -21,7 +28,7 @@ export async function listTree(session: Session, root: string, signal: AbortSign
   const unlisted = new Map<string, Error>();
   const onFailure = (path: string, error: Error) => void unlisted.set(path, error);
   for await (const visits of walk(session, root, { signal, onFailure })) {
-    for (const { children } of visits) for (const child of children) paths.push(child);
+    for (const visit of visits) for (const path of childPaths(visit)) paths.push(path);
   }
   return { paths, unlisted };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { PermissionError } from "../../src/errors.ts";
-import { type Visit, walk } from "../../src/recipes/walk.ts";
+import { childPaths, type Visit, walk } from "../../src/recipes/walk.ts";
 import { StubSession } from "../commands/stub-session.ts";
 
 interface Walked {
@@ -16,7 +16,7 @@ async function walkAll(session: StubSession, root = "/", signal = new AbortContr
   let groups = 0;
   for await (const group of walk(session.asSession(), root, { signal, onFailure })) {
     groups += 1;
-    visits.push(...group);
+    for (const { path, children } of group) visits.push({ path, children });
   }
   return { visits, groups, failures };
 }
@@ -61,7 +61,7 @@ describe("walk", () => {
   ])("keeps zkCli's order in a tree $width wide and $depth deep", async ({ width, depth }) => {
     const given = tree(width, depth);
     const { visits } = await walkAll(new StubSession(given));
-    expect(visits.flatMap(({ children }) => children)).toEqual(inZkcliOrder(Object.keys(given)));
+    expect(visits.flatMap(childPaths)).toEqual(inZkcliOrder(Object.keys(given)));
   });
 
   test("asks for each znode once, many at a time", async () => {
@@ -74,7 +74,7 @@ describe("walk", () => {
     expect(requests.length).toBeLessThan(20);
   });
 
-  test("asks for fewer at a time where znodes have many children, and for many again where they have none", async () => {
+  test("asks for fewer at a time where znodes have many children, and for many where they have none", async () => {
     const session = new StubSession(tree(64, 1));
     const asked: number[] = [];
     session.multiRead = async (ops) => {
@@ -83,8 +83,46 @@ describe("walk", () => {
       return ops.map(({ path }) => ({ op: "getChildren", path, children: path.includes("leaf") ? [] : [...children] }));
     };
     const options = { signal: new AbortController().signal, onFailure() {} };
-    for await (const _ of walk(session.asSession(), "/", options)) if (asked.length >= 8) break;
-    expect(asked.slice(0, 8)).toEqual([16, 16, 16, 16, 4, 128, 128, 128]);
+    for await (const _ of walk(session.asSession(), "/", options)) if (asked.length >= 30) break;
+    // Nothing is known at first; then, of the leaves, that they have no children.
+    expect(asked.slice(0, 4)).toEqual([16, 16, 16, 16]);
+    expect(asked.slice(4, 30)).toEqual(asked.slice(4, 30).toSorted((a, b) => a - b));
+    expect(asked[29]).toBe(512);
+  });
+
+  test("takes znodes of one level for alike, whatever is on another", async () => {
+    const session = new StubSession(tree(256, 1));
+    const parents: number[] = [];
+    session.multiRead = async (ops) => {
+      const isParent = (path: string) => !path.includes("leaf");
+      parents.push(ops.filter(({ path }) => isParent(path)).length);
+      const children = Array.from({ length: 4000 }, (_, i) => `leaf${i}`);
+      return ops.map(({ path }) => ({ op: "getChildren", path, children: isParent(path) ? [...children] : [] }));
+    };
+    const options = { signal: new AbortController().signal, onFailure() {} };
+    for await (const _ of walk(session.asSession(), "/", options)) if (parents.length >= 1000) break;
+    expect(parents.filter((count) => count > 0).slice(4)).not.toEqual([]);
+    expect(Math.max(...parents.slice(4))).toBeLessThanOrEqual(16);
+  });
+
+  test("keeps requests well below a server's limit, however long the paths", async () => {
+    const names = Array.from({ length: 30 }, (_, i) => `/${"ü".repeat(50_000)}${i}`);
+    const session = new StubSession(Object.fromEntries(names.map((path) => [path, ""])));
+    const { visits } = await walkAll(session);
+    expect(visits[0]?.children).toHaveLength(30);
+    const requests = session.asked.filter((request) => request.startsWith("multiRead "));
+    expect(Math.max(...requests.map((request) => Buffer.byteLength(request)))).toBeLessThan(1_000_000);
+    expect(requests.length).toBeGreaterThan(5);
+  });
+
+  test("goes down ten thousand levels without keeping or asking for more than the next", async () => {
+    const session = new StubSession();
+    let level = 0;
+    session.getChildren = async () => ["0"];
+    session.multiRead = async (ops) =>
+      ops.map(({ path }) => ({ op: "getChildren", path, children: ++level < 10_000 ? ["0"] : [] }));
+    const { visits } = await walkAll(session);
+    expect([visits.length, level]).toEqual([10_000, 10_000]);
   });
 
   test("yields before everything is known", async () => {
@@ -98,8 +136,8 @@ describe("walk", () => {
     session.getChildren = async (path) => [...(await answer(path)), "ghost"];
     const { visits, failures } = await walkAll(session);
     expect(visits).toEqual([
-      { path: "/", children: ["/a", "/b", "/ghost"] },
-      { path: "/b", children: ["/b/c"] },
+      { path: "/", children: ["a", "b", "ghost"] },
+      { path: "/b", children: ["c"] },
     ]);
     expect(failures).toEqual([]);
   });
