@@ -1,15 +1,17 @@
 /**
  * Deletes a znode and everything below it. Watches nothing, makes nothing.
  *
- * The tree is listed, then deleted from its end in transactions, a few of them under way at a time. A transaction that
- * fails is taken apart into single deletes, so that what can go goes, and what cannot is named with its reason. Where
- * znodes appeared meanwhile, what is left is listed again, a few times. A lost session ends the work with its error;
- * aborting the signal too. Either way a deleted znode stays deleted.
+ * While the tree is being listed, what has nothing left below it is deleted in transactions, a few of them under way at
+ * a time. A transaction that fails is taken apart into single deletes, so that what can go goes, and what cannot is named
+ * with its reason. Where znodes appeared meanwhile, what is left is listed again, a few times. Where the connection broke,
+ * the next one is asked what became of the transactions under way. A lost session ends the work with its error; aborting
+ * the signal too. Either way a deleted znode stays deleted.
  */
 import { ConflictError, NoNodeError } from "../errors.ts";
 import { ancestors } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
-import { listTree, refusalOf, type TreeFailure } from "./tree.ts";
+import { deepestFirst, isFateUnknown, refusalOf, type TreeFailure } from "./tree.ts";
+import { childPaths } from "./walk.ts";
 
 export interface DeleteTreeOptions {
   readonly signal: AbortSignal;
@@ -31,6 +33,8 @@ const MAX_BATCH_LENGTH = 300_000;
 const BATCHES_UNDER_WAY = 10;
 const SINGLES_UNDER_WAY = 500;
 const MAX_PASSES = 5;
+/** Connections that may break under the same deletes. */
+const MAX_LOSSES = 3;
 
 /** Throws NoNodeError when there is no such znode, and whatever ends the session. */
 export async function deleteTree(session: Session, root: string, options: DeleteTreeOptions): Promise<DeletedTree> {
@@ -46,7 +50,7 @@ class TreeDeletion {
   readonly #stuck = new Set<string>();
   /** In this pass: had children still, and we do not know of which failure. */
   #notEmpty: TreeFailure[] = [];
-  #unlisted: ReadonlyMap<string, Error> = new Map();
+  readonly #unlisted = new Map<string, Error>();
   #deleted = 0;
 
   constructor(session: Session, root: string, options: DeleteTreeOptions) {
@@ -57,80 +61,97 @@ class TreeDeletion {
 
   async run(): Promise<DeletedTree> {
     for (let pass = 1; pass <= MAX_PASSES; pass++) {
-      const paths = await this.#list(pass === 1);
-      await this.#deleteAll(paths.filter((path) => !this.#failures.has(path) && !this.#stuck.has(path)));
+      this.#notEmpty = [];
+      await this.#deleteOnce(pass === 1);
       this.#notEmpty = this.#notEmpty.filter(({ path }) => !this.#stuck.has(path));
       if (this.#notEmpty.length === 0) break;
-      if (pass < MAX_PASSES) this.#notEmpty = [];
     }
     for (const failure of this.#notEmpty) this.#fail(failure);
     const failures = [...this.#failures.values()].filter(({ path }) => !this.#stuck.has(path));
     return { deleted: this.#deleted, failures };
   }
 
+  async #deleteOnce(isFirst: boolean): Promise<void> {
+    const { batchSize = DEFAULT_BATCH } = this.#options;
+    if (batchSize <= 1) {
+      for await (const batch of this.#batches(SINGLES_UNDER_WAY, isFirst)) await this.#deleteSingly(batch);
+      return;
+    }
+    const underWay: Transaction[] = [];
+    for await (const batch of this.#batches(batchSize, isFirst)) {
+      if (underWay.length >= BATCHES_UNDER_WAY) await this.#finish(underWay.shift());
+      underWay.push(this.#deleteTogether(batch));
+    }
+    while (underWay.length > 0) await this.#finish(underWay.shift());
+  }
+
   /** Deepest first. A root that is gone in a later pass is no failure: that was the point. */
-  async #list(isFirst: boolean): Promise<string[]> {
+  async *#batches(size: number, isFirst: boolean): AsyncGenerator<string[]> {
+    const { signal } = this.#options;
+    const onFailure = (path: string, error: Error) => void this.#unlisted.set(path, error);
+    const batches = new Batches(size);
+    const canGo = (path: string) => !this.#failures.has(path) && !this.#stuck.has(path);
+    this.#unlisted.clear();
     try {
-      const { paths, unlisted } = await listTree(this.#session, this.#root, this.#options.signal);
-      this.#unlisted = unlisted;
-      return paths.toReversed();
+      for await (const visit of deepestFirst(this.#session, this.#root, { signal, onFailure })) {
+        yield* batches.add(childPaths(visit).filter(canGo));
+      }
     } catch (error) {
       if (isFirst || !(error instanceof NoNodeError)) throw error;
-      return [];
+      return;
     }
+    yield* batches.add([this.#root].filter(canGo));
+    yield* batches.rest();
   }
 
-  async #deleteAll(paths: readonly string[]): Promise<void> {
-    const { batchSize = DEFAULT_BATCH } = this.#options;
-    if (batchSize <= 1) return this.#deleteSingly(paths);
-    const underWay: { batch: readonly string[]; outcome: Promise<boolean> }[] = [];
-    const finishOldest = async () => {
-      const oldest = underWay.shift();
-      if (!oldest) return;
-      if (await oldest.outcome) this.#count(oldest.batch.length);
-      // Batches behind it held its parents: they have failed as well, and take the same way, in order.
-      else await this.#deleteSingly(oldest.batch);
-    };
-    for (const batch of batches(paths, batchSize)) {
-      if (underWay.length >= BATCHES_UNDER_WAY) await finishOldest();
-      const outcome = this.#deleteTogether(batch);
-      outcome.catch(() => {});
-      underWay.push({ batch, outcome });
-    }
-    while (underWay.length > 0) await finishOldest();
+  #deleteTogether(batch: readonly string[]): Transaction {
+    const ops = batch.map((path) => ({ op: "delete", path }) as const);
+    const outcome = this.#session.multi(ops, { signal: this.#options.signal });
+    // It may fail while an older one is awaited; whoever awaits it sees the failure then.
+    outcome.catch(() => {});
+    return { batch, outcome };
   }
 
-  async #deleteTogether(batch: readonly string[]): Promise<boolean> {
-    const { signal } = this.#options;
+  async #finish(transaction: Transaction | undefined): Promise<void> {
+    if (transaction === undefined) return;
+    const { batch, outcome } = transaction;
     try {
-      await this.#session.multi(
-        batch.map((path) => ({ op: "delete", path }) as const),
-        { signal },
-      );
-      return true;
+      await outcome;
+      return this.#count(batch.length);
     } catch (error) {
-      refusalOf(error);
-      return false;
+      // All of it is gone or nothing. Where its end is gone by somebody else's hand, the parents of the rest will tell.
+      if (isFateUnknown(error)) {
+        if (await this.#isGone(batch.at(-1) as string)) return this.#count(batch.length);
+      } else refusalOf(error);
     }
+    // Transactions behind it held its parents: they have failed as well, and take the same way, in order.
+    for (let i = 0; i < batch.length; i += SINGLES_UNDER_WAY)
+      await this.#deleteSingly(batch.slice(i, i + SINGLES_UNDER_WAY));
   }
 
-  async #deleteSingly(paths: readonly string[]): Promise<void> {
+  async #isGone(path: string): Promise<boolean> {
+    return (await this.#session.exists(path, { signal: this.#options.signal })) === undefined;
+  }
+
+  async #deleteSingly(paths: readonly string[], losses = 0): Promise<void> {
     const { signal } = this.#options;
-    for (let i = 0; i < paths.length; i += SINGLES_UNDER_WAY) {
-      const group = paths.slice(i, i + SINGLES_UNDER_WAY);
-      const outcomes = await Promise.allSettled(group.map((path) => this.#session.delete(path, { signal })));
-      let gone = 0;
-      for (const [index, outcome] of outcomes.entries()) {
-        if (outcome.status === "fulfilled") gone += 1;
-        else this.#refused(group[index] ?? "", outcome.reason);
-      }
-      this.#count(gone);
+    const outcomes = await Promise.allSettled(paths.map((path) => this.#session.delete(path, { signal })));
+    const again: string[] = [];
+    let gone = 0;
+    for (const [index, outcome] of outcomes.entries()) {
+      const path = paths[index] ?? "";
+      if (outcome.status === "fulfilled") gone += 1;
+      else if (isFateUnknown(outcome.reason) && losses < MAX_LOSSES) again.push(path);
+      // What we asked for before the connection broke was most likely our own doing.
+      else if (outcome.reason instanceof NoNodeError) gone += losses > 0 ? 1 : 0;
+      else this.#refused(path, outcome.reason);
     }
+    this.#count(gone);
+    if (again.length > 0) await this.#deleteSingly(again, losses + 1);
   }
 
   #refused(path: string, reason: unknown): void {
     const error = refusalOf(reason);
-    if (error instanceof NoNodeError) return;
     const unlisted = this.#unlisted.get(path);
     if (!(error instanceof ConflictError)) this.#fail({ path, error });
     else if (unlisted) this.#fail({ path, error: refusalOf(unlisted) });
@@ -148,17 +169,32 @@ class TreeDeletion {
   }
 }
 
-function* batches(paths: readonly string[], size: number): Generator<readonly string[]> {
-  let batch: string[] = [];
-  let length = 0;
-  for (const path of paths) {
-    if (batch.length >= size || (batch.length > 0 && length + path.length > MAX_BATCH_LENGTH)) {
-      yield batch;
-      batch = [];
-      length = 0;
-    }
-    batch.push(path);
-    length += path.length;
+interface Transaction {
+  readonly batch: readonly string[];
+  readonly outcome: Promise<unknown>;
+}
+
+/** Paths in the order they came, in batches that a server takes. */
+class Batches {
+  readonly #size: number;
+  #batch: string[] = [];
+  #length = 0;
+
+  constructor(size: number) {
+    this.#size = size;
   }
-  if (batch.length > 0) yield batch;
+
+  *add(paths: readonly string[]): Generator<string[]> {
+    for (const path of paths) {
+      if (this.#batch.length >= this.#size || this.#length + path.length > MAX_BATCH_LENGTH) yield* this.rest();
+      this.#batch.push(path);
+      this.#length += path.length;
+    }
+  }
+
+  *rest(): Generator<string[]> {
+    if (this.#batch.length > 0) yield this.#batch;
+    this.#batch = [];
+    this.#length = 0;
+  }
 }

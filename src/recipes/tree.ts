@@ -8,7 +8,7 @@ import {
   type ZkshError,
 } from "../errors.ts";
 import type { Session } from "../session/session.ts";
-import { childPaths, walk } from "./walk.ts";
+import { childPaths, type Visit, type WalkOptions, walk } from "./walk.ts";
 
 /** A znode that could not be changed, and why. */
 export interface TreeFailure {
@@ -31,6 +31,30 @@ export async function listTree(session: Session, root: string, signal: AbortSign
     for (const visit of visits) for (const path of childPaths(visit)) paths.push(path);
   }
   return { paths, unlisted };
+}
+
+/** The visits of a walk, each after everything below its children has come: the order in which a tree can be deleted. */
+export async function* deepestFirst(session: Session, root: string, options: WalkOptions): AsyncGenerator<Visit> {
+  const open: Visit[] = [];
+  for await (const visits of walk(session, root, options)) {
+    for (const visit of visits) {
+      for (let last = open.at(-1); last && !isBelow(visit.path, last.path); last = open.at(-1)) {
+        open.pop();
+        yield last;
+      }
+      open.push(visit);
+    }
+  }
+  yield* open.reverse();
+}
+
+function isBelow(path: string, parent: string): boolean {
+  return path.startsWith(parent === "/" ? parent : `${parent}/`);
+}
+
+/** The connection broke before the answer came; the session goes on, and can be asked what became of it. */
+export function isFateUnknown(error: unknown): boolean {
+  return error instanceof ConnectionError && error.reason === "connection-loss";
 }
 
 /** The server refused one znode; the others may still go well. Without a session nothing will, so that is thrown. */

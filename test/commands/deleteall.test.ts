@@ -125,8 +125,8 @@ describe("deleteall", () => {
     const { session } = await run(["-y", "deleteall", "-b", "4", "/a"], { given });
     expect(session.paths()).toEqual(["/", "/g"]);
     expect(session.asked.filter((request) => request.startsWith("multi "))).toEqual([
-      "multi delete /a/b/c, delete /a/f, delete /a/e, delete /a/d",
-      "multi delete /a/b, delete /a",
+      "multi delete /a/b/c, delete /a/b, delete /a/d, delete /a/e",
+      "multi delete /a/f, delete /a",
     ]);
   });
 

@@ -110,12 +110,70 @@ describe("deleteTree", () => {
     await expect(remove(new StubSession(), "/t")).rejects.toThrow("no such znode: /t (NoNode)");
   });
 
-  test("throws when the connection is lost: nobody knows what was deleted", async () => {
+  const lost = () => new ConnectionError("connection-loss", "the connection was lost");
+
+  test("asks what became of a transaction whose answer was lost: done", async () => {
+    const session = new StubSession(tree(3, 1));
+    const answer = session.multi.bind(session);
+    session.multi = async (ops, options) => {
+      await answer(ops, options);
+      throw lost();
+    };
+    expect(await remove(session, "/t")).toEqual({ deleted: 4, failures: [] });
+    expect([session.paths(), session.asked.filter((request) => request.startsWith("delete"))]).toEqual([
+      ["/"],
+      // Those of the transaction.
+      ["delete /t/0", "delete /t/1", "delete /t/2", "delete /t"],
+    ]);
+  });
+
+  test("asks what became of a transaction whose answer was lost: not done", async () => {
+    const session = new StubSession(tree(3, 1));
+    session.multi = async () => {
+      throw lost();
+    };
+    expect(await remove(session, "/t")).toEqual({ deleted: 4, failures: [] });
+    expect(session.paths()).toEqual(["/"]);
+  });
+
+  test("repeats single deletes whose answer was lost", async () => {
+    const session = new StubSession(tree(3, 1));
+    const answer = session.delete.bind(session);
+    const tries = new Map<string, number>();
+    session.delete = async (path, options) => {
+      const count = tries.get(path) ?? 0;
+      tries.set(path, count + 1);
+      // Of one the request was lost, of another only the answer.
+      if (path !== "/t/1" || count > 0) await answer(path, options);
+      if (count === 0 && path !== "/t/2") throw lost();
+    };
+    expect(await remove(session, "/t", { batchSize: 1 })).toEqual({ deleted: 4, failures: [] });
+    expect([session.paths(), tries.get("/t/2")]).toEqual([["/"], 1]);
+  });
+
+  test("throws when connection after connection is lost: nobody knows what was deleted", async () => {
+    const session = new StubSession(tree(2, 1));
+    session.delete = async () => {
+      throw lost();
+    };
+    await expect(remove(session, "/t", { batchSize: 1 })).rejects.toThrow("the connection was lost");
+  });
+
+  test("throws when the session has ended", async () => {
     const session = new StubSession(tree(2, 1));
     session.multi = async () => {
-      throw new ConnectionError("connection-loss", "the connection was lost");
+      throw new ConnectionError("session-expired", "the session has expired");
     };
-    await expect(remove(session, "/t")).rejects.toThrow("the connection was lost");
+    await expect(remove(session, "/t")).rejects.toThrow("the session has expired");
+  });
+
+  test("deletes while it is still listing", async () => {
+    const session = new StubSession(tree(60, 2));
+    await remove(session, "/t", { batchSize: 50 });
+    const kinds = session.asked
+      .filter((request) => request.startsWith("multi"))
+      .map((request) => request.split(" ")[0]);
+    expect(kinds.indexOf("multi")).toBeLessThan(kinds.lastIndexOf("multiRead"));
   });
 
   test("ends when aborted", async () => {
