@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { eventually, sleep } from "../support/eventually.ts";
@@ -27,7 +26,6 @@ test.each([
   const all = Array.from({ length: sessions }, () => openFor(server.address, { timeoutMs: 60_000 }));
   const locks = all.map((session) => new Mutex(session, "/lock"));
   const giveUp = new AbortController();
-  setMaxListeners(0, giveUp.signal);
   let isCounting = false;
   let releases = 0;
   let lastCounted = () => {};

@@ -2,8 +2,8 @@ import { ConnectionError, DeadlineError, InterruptedError, UsageError, type Zksh
 import type { JuteReader } from "../../wire/jute.ts";
 import { MalformedFrameError } from "../../wire/jute.ts";
 import { ErrorCode } from "../../wire/protocol.ts";
+import type { Aborts } from "../aborts.ts";
 import type { CallOptions } from "../session.ts";
-import type { Aborts } from "./aborts.ts";
 import type { Connection } from "./connection.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure, Request } from "./request.ts";

@@ -1,9 +1,9 @@
 import { ConnectionError, PermissionError, type ZkshError } from "../../errors.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, opcodeName } from "../../wire/protocol.ts";
+import { Aborts } from "../aborts.ts";
 import type { SessionOptions } from "../options.ts";
 import type { LostReason, SessionState } from "../session.ts";
-import { Aborts } from "./aborts.ts";
 import { Chroot } from "./chroot.ts";
 import { type Attached, Connector } from "./connector.ts";
 import { Credentials } from "./credentials.ts";

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { LockError } from "../../../src/errors.ts";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
 import { HeldLock } from "../../../src/recipes/locks/held-lock.ts";
@@ -483,6 +483,22 @@ describe("Mutex", () => {
     const got = await waiter.acquiring.catch((error: unknown) => error);
     if (got instanceof HeldLock) await eventually(() => expect(got.signal.aborted).toBe(true));
     else expect(got).toMatchObject({ reason: "revoked" });
+  });
+
+  test("many may wait under one signal, and node warns of nothing", async () => {
+    const session = openFor(await freshChroot());
+    const mutex = new Mutex(session, "/l");
+    const lock = await mutex.acquire();
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    onTestFinished(() => void process.off("warning", note));
+    const leave = new AbortController();
+    const waiting = Array.from({ length: 20 }, () => mutex.acquire({ signal: leave.signal }));
+    leave.abort(new Error("enough"));
+    for (const one of waiting) expect(await rejection(one)).toMatchObject({ message: "enough" });
+    await lock.release();
+    expect(warnings).toEqual([]);
   });
 
   test("beside a ticket with its own number it does not hold", async () => {
