@@ -1,51 +1,40 @@
-/** Measures what zksh promises about speed, and prints a table; `--json` prints the same for programs. */
+/** Measures what zksh promises about speed beside its peers; see docs/performance.md. */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { measureEmbeddedStart } from "./embedded-start.ts";
-import { measureSessionReads } from "./session-reads.ts";
+import { parseArgs } from "node:util";
+import { judge, type Row } from "./row.ts";
+import { embeddedStart } from "./rows/embedded-start.ts";
+import { handOver } from "./rows/hand-over.ts";
+import { lockSpeed } from "./rows/lock-speed.ts";
+import { oneShot } from "./rows/one-shot.ts";
+import { sessionReads } from "./rows/session-reads.ts";
+import { verdictTable } from "./table.ts";
 
-/** One measured piece of work. */
-export interface Row {
-  readonly work: string;
-  readonly unit: string;
-  readonly zksh: number;
-  readonly peer: number;
-  /** What zksh : peer should be at most or at least. */
-  readonly goal: { readonly atMost: number } | { readonly atLeast: number };
-}
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+    only: { type: "string", multiple: true, default: [] },
+  },
+});
 
 const root = join(import.meta.dirname, "..");
 execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], { cwd: root, stdio: "inherit" });
 
-const rows = [...(await measureEmbeddedStart()), ...(await measureSessionReads())].map((row) => {
-  const ratio = row.zksh / row.peer;
-  const met = "atMost" in row.goal ? ratio <= row.goal.atMost : ratio >= row.goal.atLeast;
-  return { ...row, ratio, met };
-});
-
-if (process.argv.includes("--json")) {
-  console.log(JSON.stringify(rows, null, 2));
-} else {
-  const heading = ["work", "zksh", "peer", "ratio", "goal", "met"];
-  const lines = rows.map(({ work, unit, zksh, peer, ratio, goal, met }) => [
-    work,
-    `${format(zksh)} ${unit}`,
-    `${format(peer)} ${unit}`,
-    ratio.toFixed(2),
-    "atMost" in goal ? `<= ${goal.atMost}` : `>= ${goal.atLeast}`,
-    met ? "yes" : "no",
-  ]);
-  printTable([heading, ...lines]);
+const all = [oneShot, sessionReads, lockSpeed, handOver, embeddedStart];
+const chosen = all.filter(({ name }) => flags.only.length === 0 || flags.only.some((word) => name.includes(word)));
+if (chosen.length === 0) {
+  console.error(`--only knows ${all.map(({ name }) => name).join(", ")}`);
+  process.exit(2);
 }
 
-function format(value: number): string {
-  return value < 1000 ? value.toFixed(1) : String(Math.round(value));
+const rows: Row[] = [];
+for (const { name, measure } of chosen) {
+  const startedAt = performance.now();
+  rows.push(...(await measure({ isQuick: flags.quick })));
+  console.error(`${name}: ${Math.round((performance.now() - startedAt) / 1000)} s`);
 }
-
-function printTable(lines: readonly (readonly string[])[]): void {
-  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  for (const line of lines) {
-    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    console.log(cells.join(" | ").trimEnd());
-  }
-}
+const verdicts = rows.flatMap(judge);
+console.log(flags.json ? JSON.stringify(verdicts, null, 2) : verdictTable(verdicts));
+if (flags.check && verdicts.some(({ met }) => met === false)) process.exitCode = 1;

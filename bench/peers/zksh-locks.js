@@ -1,0 +1,83 @@
+/** zksh's lock: zksh-locks.js SERVERS PATH, then `cycles N`, `acquire`, `release`, `queue N SESSIONS`, `drain N` on stdin. */
+import { setMaxListeners } from "node:events";
+import { createInterface } from "node:readline";
+import { Mutex, openSession, parseConnectString } from "../../dist/index.js";
+
+const [servers, path] = process.argv.slice(2);
+const open = () => openSession({ ...parseConnectString(servers), timeoutMs: 60_000 });
+const session = open();
+const others = [];
+const lock = new Mutex(session, path);
+const now = () => Number(process.hrtime.bigint()) / 1000;
+const giveUp = new AbortController();
+setMaxListeners(0, giveUp.signal);
+let held;
+let left = 0;
+let drained = () => {};
+
+const memory = () => {
+  globalThis.gc();
+  return process.memoryUsage();
+};
+
+async function wait(mutex) {
+  const mine = await mutex.acquire({ signal: giveUp.signal });
+  left -= 1;
+  // The last of those asked for keeps it.
+  if (left === 0) drained(mine);
+  else await mine.release();
+}
+
+const answers = {
+  async cycles(count) {
+    const acquires = [];
+    const begun = now();
+    for (let index = 0; index < count; index++) {
+      const at = now();
+      const mine = await lock.acquire();
+      acquires.push(now() - at);
+      await mine.release();
+    }
+    return { acquires, seconds: (now() - begun) / 1e6 };
+  },
+  async acquire() {
+    held = await lock.acquire();
+    return { at: now() };
+  },
+  async release() {
+    const at = now();
+    await held.release();
+    return { at };
+  },
+  /** Holds the lock and lets so many wait behind it, spread over so many sessions. */
+  async queue(count, sessions) {
+    held = await lock.acquire();
+    const before = memory();
+    for (let index = 1; index < sessions; index++) others.push(open());
+    const locks = [lock, ...others.map((other) => new Mutex(other, path))];
+    for (let index = 0; index < count; index++) wait(locks[index % locks.length]).catch(() => {});
+    return { rss: before.rss, heap: before.heapUsed };
+  },
+  async memory() {
+    const { rss, heapUsed } = memory();
+    return { rss, heap: heapUsed };
+  },
+  /** Lets so many of those who wait have it, one after the other. */
+  async drain(count) {
+    left = count;
+    const begun = now();
+    const last = new Promise((resolve) => {
+      drained = resolve;
+    });
+    await held.release();
+    held = await last;
+    return { seconds: (now() - begun) / 1e6 };
+  },
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [word, ...numbers] = line.split(" ");
+  console.log(JSON.stringify(await answers[word](...numbers.map(Number))));
+}
+giveUp.abort(new Error("over"));
+await Promise.all([session, ...others].map((one) => one.close()));

@@ -1,0 +1,48 @@
+import { closeSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { ended, spawnTracked, temporaryDirectory } from "../test/support/tracked-process.ts";
+
+const ZKSH = join(import.meta.dirname, "../bin/zksh.js");
+
+/** A program and its arguments, with a name for the table. */
+export type CommandLine = readonly [program: string, ...args: string[]];
+
+/** The built program, as its users run it. */
+export function zksh(...args: string[]): CommandLine {
+  return [process.execPath, ZKSH, ...args];
+}
+
+/** The script that the package installs. */
+export function zkcli(address: string, ...args: string[]): CommandLine {
+  const home = process.env.ZOOKEEPER_HOME ?? "/usr/share/zookeeper";
+  return [join(home, "bin/zkCli.sh"), "-server", address, ...args];
+}
+
+export interface RunOptions {
+  /** A file to read stdin from. Left out: an empty stdin. */
+  readonly input?: string;
+  /** A file for stdout. Left out: nobody reads it. */
+  readonly output?: string;
+}
+
+let home: string | undefined;
+
+/** Runs a program to its end; gives the milliseconds from before its start until after its end. Throws when it fails. */
+export async function run([program, ...args]: CommandLine, { input, output }: RunOptions = {}): Promise<number> {
+  // A home of its own: shells keep histories and caches there. One for all runs, so that a cache can be of use.
+  home ??= temporaryDirectory("bench-home");
+  const files = [openSync(input ?? "/dev/null", "r"), openSync(output ?? "/dev/null", "w")];
+  try {
+    const startedAt = performance.now();
+    const child = spawnTracked(program, args, {
+      stdio: [...files, "ignore"],
+      env: { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8" },
+    });
+    await ended(child);
+    const took = performance.now() - startedAt;
+    if (child.exitCode !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${child.exitCode}`);
+    return took;
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}

@@ -1,0 +1,25 @@
+/** One of those who are measured: does the work once. */
+export interface Contestant<Sample> {
+  readonly name: string;
+  readonly run: (round: number) => Promise<Sample>;
+  /** Where one run takes very long. Left out: every round. */
+  readonly rounds?: number;
+}
+
+/**
+ * Lets everybody do the work in every round, each time in another order: on a machine whose speed changes nobody gets the
+ * better half, and nobody always comes behind the same one. Gives the samples of each by name.
+ */
+export async function takeTurns<Sample>(
+  rounds: number,
+  contestants: readonly Contestant<Sample>[],
+): Promise<Map<string, Sample[]>> {
+  const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    const shift = round % contestants.length;
+    for (const { name, run, rounds: own = rounds } of [...contestants.slice(shift), ...contestants.slice(0, shift)]) {
+      if (round < own) samples.get(name)?.push(await run(round));
+    }
+  }
+  return samples;
+}

@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { judge } from "../../bench/row.ts";
+import { figureOf } from "../../bench/statistics.ts";
+import { growthText, verdictTable } from "../../bench/table.ts";
+import { takeTurns } from "../../bench/take-turns.ts";
+
+test.each([
+  { samples: [3], figure: { median: 3, low: 3, high: 3 } },
+  { samples: [9, 1, 5], figure: { median: 5, low: 3, high: 7 } },
+  { samples: [4, 1, 3, 2], figure: { median: 2.5, low: 1.75, high: 3.25 } },
+  { samples: [], figure: { median: Number.NaN, low: Number.NaN, high: Number.NaN } },
+])("the middle of $samples and its middle half", ({ samples, figure }) => {
+  expect(figureOf(samples)).toEqual(figure);
+});
+
+test("one line for the figure's own goal and one for each peer", () => {
+  const verdicts = judge({
+    work: "walk",
+    unit: "s",
+    zksh: [2, 1, 3],
+    goal: { atMost: 2 },
+    peers: [
+      { name: "slow", samples: [40], goal: { atMost: 0.04 } },
+      { name: "shown", samples: [1000] },
+    ],
+  });
+  expect(verdictTable(verdicts)).toMatchInlineSnapshot(`
+    "| work | zksh            | peer  | needs   | zksh : peer | goal   | met |
+    |------|-----------------|-------|---------|-------------|--------|-----|
+    | walk | 2 (1.50–2.50) s |       |         |             | ≤ 2 s  | yes |
+    | walk | 2 (1.50–2.50) s | slow  | 40 s    | 0.050       | ≤ 0.04 | NO  |
+    | walk | 2 (1.50–2.50) s | shown | 1,000 s | 0.0020      |        |     |"
+  `);
+});
+
+test("without samples no goal is met", () => {
+  expect(judge({ work: "nothing", unit: "s", zksh: [], goal: { atMost: 1 } })[0]?.met).toBe(false);
+  expect(judge({ work: "nothing", unit: "s", zksh: [], goal: { atLeast: 1 } })[0]?.met).toBe(false);
+});
+
+test("a growth table shows the digits that matter", () => {
+  const table = { title: "cost", columns: ["waiters", "ms", "note"], rows: [[1000, 0.01234, "flat"]] };
+  expect(growthText(table)).toMatchInlineSnapshot(`
+    "cost
+
+    | waiters | ms    | note |
+    |---------|-------|------|
+    | 1,000   | 0.012 | flat |"
+  `);
+});
+
+test("everybody has a turn in every round, in another order each time", async () => {
+  const order: string[] = [];
+  const runner = (name: string, rounds?: number) => ({
+    name,
+    run: async (round: number) => order.push(`${name}${round}`),
+    ...(rounds !== undefined && { rounds }),
+  });
+  const samples = await takeTurns(3, [runner("a"), runner("b"), runner("c", 1)]);
+  expect(order).toEqual(["a0", "b0", "c0", "b1", "a1", "a2", "b2"]);
+  expect([...samples].map(([name, own]) => [name, own.length])).toEqual([
+    ["a", 3],
+    ["b", 3],
+    ["c", 1],
+  ]);
+});
