@@ -2,14 +2,17 @@
 import { PartialError, RefusedError } from "../errors.ts";
 import { countBelow } from "../recipes/count-below.ts";
 import type { TreeFailure } from "../recipes/tree.ts";
-import { childPaths, walk } from "../recipes/walk.ts";
+import { walk } from "../recipes/walk.ts";
 import type { FailedResult, PathsResult } from "../results/znodes.ts";
+import { joinPath } from "../session/path.ts";
 import type { Context } from "./command.ts";
 
 const SYSTEM = "/zookeeper";
 const MAX_NAMED = 3;
 /** Znodes that are reported one by one; the summary has their number. */
 const MAX_REPORTED = 20;
+/** A znode with a million children is written piece by piece, each a write of a few hundred kilobytes at most. */
+const PATHS_PER_RESULT = 4_000;
 
 /** Throws RefusedError for `/` and for what ZooKeeper keeps for itself. */
 export function refuseProtected(command: string, path: string): void {
@@ -38,8 +41,18 @@ export async function* treePaths({ session, signal }: Context, root: string): As
   const failures: { path: string; error: Error }[] = [];
   const onFailure = (path: string, error: Error) => void failures.push({ path, error });
   for await (const visits of walk(session(), root, { signal, onFailure })) {
-    if (visits[0]?.path === root) yield { kind: "paths", paths: [root] };
-    yield { kind: "paths", paths: visits.flatMap(childPaths) };
+    let paths = visits[0]?.path === root ? [root] : [];
+    for (const { path, children } of visits) {
+      for (const name of children) {
+        if (paths.length >= PATHS_PER_RESULT) {
+          yield { kind: "paths", paths };
+          paths = [];
+          signal.throwIfAborted();
+        }
+        paths.push(joinPath(path, name));
+      }
+    }
+    yield { kind: "paths", paths };
   }
   const [first] = failures;
   if (!first) return;

@@ -35,7 +35,7 @@ function textRenderers(view: View): ResultRenderers {
   return {
     data: (result) => textData(result, view, stat),
     children: (result) => ({ out: textChildren(result, view) + (result.stat ? stat(result.stat) : "") }),
-    paths: ({ paths }) => ({ out: paths.length === 0 ? "" : `${paths.map(name).join("\n")}\n` }),
+    paths: ({ paths }) => ({ out: oneALine(isTTY ? paths.map(name) : paths) }),
     created: ({ path, isShortLived }) => ({
       out: isTTY ? `Created ${name(path)}\n` : `${path}\n`,
       ...(isShortLived && !isQuiet && { err: "note: an ephemeral ends with its session, and this session ends now\n" }),
@@ -162,7 +162,7 @@ function withLineEnd(text: string): string {
 }
 
 function textChildren({ children, childStats }: ChildrenResult, { isTTY, columns: width, colors }: View): string {
-  if (!isTTY) return children.map((name) => `${name}\n`).join("");
+  if (!isTTY) return oneALine(children);
   const cells = children.map((name): Cell => {
     const text = escapeName(name);
     const stat = childStats?.get(name);
@@ -171,6 +171,10 @@ function textChildren({ children, childStats }: ChildrenResult, { isTTY, columns
     return { text };
   });
   return columns(cells, width);
+}
+
+function oneALine(texts: readonly string[]): string {
+  return texts.length === 0 ? "" : `${texts.join("\n")}\n`;
 }
 
 function textError({ message, hint, stack, where }: Failure, { colors }: View): string {

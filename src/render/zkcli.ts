@@ -35,7 +35,8 @@ function zkcliRenderers(view: View): ResultRenderers {
       out: `[${children.map(name).join(", ")}]\n${stat ? block(stat) : ""}`,
       ...deprecation({ oldForm }),
     }),
-    paths: ({ paths }) => ({ out: paths.map((path) => `${name(path)}\n`).join("") }),
+    // One path a line, as everywhere.
+    paths: help.result,
     created: ({ path }) => ({ err: `Created ${name(path)}\n` }),
     changed: ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
     deleted: ({ oldForm }) => deprecation({ oldForm }),

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { PermissionError } from "../../src/errors.ts";
+import type { Context } from "../../src/commands/command.ts";
+import { treePaths } from "../../src/commands/whole-tree.ts";
+import { InterruptedError, PermissionError } from "../../src/errors.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 import { StubSession } from "./stub-session.ts";
 
@@ -108,5 +110,17 @@ describe("ls", () => {
   test("-R asks for many znodes at once", async () => {
     const { session } = await run(["ls", "-R", "/l"], { given: TREE });
     expect(session.asked).toEqual(["getChildren /l", "multiRead /l/a /l/b", "multiRead /l/a/z /l/b/y", "close"]);
+  });
+
+  test("writes many children piece by piece, and stops between two when interrupted", async () => {
+    const controller = new AbortController();
+    const session = new StubSession();
+    session.getChildren = async () => Array.from({ length: 10_000 }, (_, i) => String(i).padStart(5, "0"));
+    const context = { session: () => session.asSession(), signal: controller.signal } as Context;
+    const pieces = treePaths(context, "/");
+    const { value: first } = await pieces.next();
+    expect([first?.paths.slice(0, 2), (first?.paths.length ?? 0) < 10_000]).toEqual([["/", "/00000"], true]);
+    controller.abort(new InterruptedError());
+    await expect(pieces.next()).rejects.toThrow("interrupted");
   });
 });
