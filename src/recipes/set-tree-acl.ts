@@ -2,11 +2,12 @@
  * Gives a znode and everything below it one ACL. Watches nothing, makes nothing.
  *
  * The tree is listed before anything is changed, because the new ACL may forbid to list it. Znodes that vanish meanwhile
- * are left out; znodes that appear are not looked for. A znode that is refused is reported, and the others go on.
+ * are left out; znodes that appear are not looked for. A znode that is refused is reported, and the others go on. Where
+ * the connection broke, what was not answered is set again: the same ACL twice does no harm, unless a version was asked for.
  */
 import { NoNodeError } from "../errors.ts";
 import type { Acl, Session } from "../session/session.ts";
-import { listTree, refusalOf, type TreeFailure } from "./tree.ts";
+import { isFateUnknown, listTree, refusalOf, type TreeFailure } from "./tree.ts";
 
 export interface TreeAclOptions {
   readonly signal: AbortSignal;
@@ -21,6 +22,8 @@ export interface TreeAclChange {
 }
 
 const UNDER_WAY = 500;
+/** Connections that may break under the same requests. */
+const MAX_LOSSES = 3;
 
 /** Throws NoNodeError when there is no such znode, and whatever ends the session. */
 export async function setTreeAcl(
@@ -35,7 +38,7 @@ export async function setTreeAcl(
   // The root alone first: an ACL that the server does not accept at all is refused once, not a thousand times.
   for (let start = 0, end = 1; start < paths.length; start = end, end += UNDER_WAY) {
     const group = paths.slice(start, end);
-    const outcomes = await Promise.allSettled(group.map((path) => session.setAcl(path, acl, options)));
+    const outcomes = await Promise.allSettled(group.map((path) => setOne(session, path, acl, options)));
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === "fulfilled") changed += 1;
       else {
@@ -48,4 +51,20 @@ export async function setTreeAcl(
     onProgress?.(changed);
   }
   return { changed, failures };
+}
+
+async function setOne(
+  session: Session,
+  path: string,
+  acl: readonly Acl[],
+  options: Pick<TreeAclOptions, "signal" | "version">,
+): Promise<void> {
+  for (let losses = 0; ; losses++) {
+    try {
+      await session.setAcl(path, acl, options);
+      return;
+    } catch (error) {
+      if (!isFateUnknown(error) || options.version !== undefined || losses >= MAX_LOSSES) throw error;
+    }
+  }
 }

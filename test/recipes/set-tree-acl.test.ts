@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { OperationError, PermissionError } from "../../src/errors.ts";
+import { ConnectionError, OperationError, PermissionError } from "../../src/errors.ts";
 import { setTreeAcl } from "../../src/recipes/set-tree-acl.ts";
 import { StubSession } from "../commands/stub-session.ts";
 
@@ -44,5 +44,22 @@ describe("setTreeAcl", () => {
       return answer(path, list, options);
     };
     expect(await setTreeAcl(session.asSession(), "/t", acl, { signal })).toEqual({ changed: 3, failures: [] });
+  });
+
+  test.each([
+    { name: "sets an ACL again whose answer was lost", options: {}, tries: 5 },
+    { name: "does not where a version was asked for: it is another one now", options: { version: 0 }, tries: 1 },
+  ])("$name", async ({ options, tries }) => {
+    const session = new StubSession(given);
+    const answer = session.setAcl.bind(session);
+    let asked = 0;
+    session.setAcl = async (...request) => {
+      const stat = await answer(...request);
+      if (++asked === 1) throw new ConnectionError("connection-loss", "the connection was lost");
+      return stat;
+    };
+    const outcome = await setTreeAcl(session.asSession(), "/t", acl, { signal, ...options }).catch(String);
+    const done = { changed: 4, failures: [] };
+    expect([asked, outcome]).toEqual([tries, tries === 1 ? "ConnectionError: the connection was lost" : done]);
   });
 });
