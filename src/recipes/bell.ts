@@ -9,14 +9,14 @@ export class Bell {
   }
 
   /** Rejects with the signal's reason when that comes first. */
-  async heard(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
+  async heard(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     if (!this.#isRung) {
       await new Promise<void>((resolve, reject) => {
-        const onAbort = () => reject(signal.reason);
-        signal.addEventListener("abort", onAbort, { once: true });
+        const onAbort = () => reject(signal?.reason);
+        signal?.addEventListener("abort", onAbort, { once: true });
         this.#wake = () => {
-          signal.removeEventListener("abort", onAbort);
+          signal?.removeEventListener("abort", onAbort);
           resolve();
         };
       });

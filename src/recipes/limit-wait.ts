@@ -1,7 +1,8 @@
 import { Aborts } from "../session/aborts.ts";
 
-export interface LimitedWait {
-  readonly signal: AbortSignal;
+export interface LimitedWait<Signal extends AbortSignal | undefined = AbortSignal | undefined> {
+  /** Undefined where nothing can cut the wait short. */
+  readonly signal: Signal;
   /** Forgets the deadline and the caller's signal. */
   end(): void;
 }
@@ -13,7 +14,11 @@ const aborts = new Aborts();
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** A signal that follows the caller's, and aborts with `late()` after `ms`. */
+export function limitWait(signal: AbortSignal, ms: number | undefined, late: () => Error): LimitedWait<AbortSignal>;
+export function limitWait(signal: AbortSignal | undefined, ms: number | undefined, late: () => Error): LimitedWait;
 export function limitWait(signal: AbortSignal | undefined, ms: number | undefined, late: () => Error): LimitedWait {
+  // Most waits are never cut short, and a signal costs more than many a request.
+  if (signal === undefined && ms === undefined) return { signal, end: () => {} };
   const controller = new AbortController();
   const follow = () => controller.abort(signal?.reason);
   if (signal?.aborted) follow();

@@ -81,7 +81,7 @@ export type WatchKind = "data" | "children" | "persistent";
 /** Every call takes these. */
 export interface CallOptions {
   /** Aborted while still queued: the request is never sent. Already written: the error's `outcome` tells its fate. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds this call may take. Without it the session's own clock bounds the call. */
   readonly timeoutMs?: number;
 }

@@ -19,8 +19,9 @@ export interface Contender {
   readonly uuid?: string;
 }
 
-/** In front of the ten digits, the more exact first. */
+/** In front of the ten digits, the more exact first; and first of all the one that is nearly always meant. */
 const LABELS: readonly { readonly label: RegExp; readonly claim: Claim; readonly family: Family }[] = [
+  { label: /^_c_.*lock-$/, claim: "lock", family: "curator" },
   { label: /__WRIT__$/, claim: "write", family: "curator" },
   { label: /__READ__$/, claim: "read", family: "curator" },
   { label: /__rlock__$/, claim: "read", family: "kazoo" },
@@ -29,7 +30,6 @@ const LABELS: readonly { readonly label: RegExp; readonly claim: Claim; readonly
   { label: /^lock-(0x)?[0-9a-f]+-$/i, claim: "lock", family: "textbook" },
   { label: /lease-$/, claim: "lease", family: "curator" },
   { label: /latch-$/, claim: "latch", family: "curator" },
-  { label: /^_c_.*lock-$/, claim: "lock", family: "curator" },
   { label: /lock-$/, claim: "lock", family: "textbook" },
   { label: /^(.*-)?write-$/, claim: "write", family: "textbook" },
   { label: /^(.*-)?read-$/, claim: "read", family: "textbook" },
@@ -56,11 +56,11 @@ export function parseContender(name: string): Contender | undefined {
   return undefined;
 }
 
-/** All of them, first come first. */
-export function parseContenders(names: Iterable<string>): Contender[] {
+/** All of them, first come first. Those that are `known` are not parsed again. */
+export function parseContenders(names: Iterable<string>, known?: ReadonlyMap<string, Contender>): Contender[] {
   const contenders: Contender[] = [];
   for (const name of names) {
-    const contender = parseContender(name);
+    const contender = known?.get(name) ?? parseContender(name);
     if (contender) contenders.push(contender);
   }
   return contenders.sort(bySequence);
@@ -110,6 +110,7 @@ export function strangers(
   children: readonly string[] = [],
   ours: ReadonlySet<string> = new Set(),
 ): readonly string[] {
+  if (children.length === 1 && contenders.length === 1) return [];
   // A semaphore's tickets are one level below.
   const sorts = new Set(children.includes("leases") ? [LEASES] : []);
   const compat = new Map<string, Set<string>>();

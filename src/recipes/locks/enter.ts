@@ -17,7 +17,7 @@ export interface Entered {
 }
 
 export interface EnterOptions {
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   /** Collects what has to be finished in the background when this is cut short. */
   readonly chores: Chores;
   /** Paths that were there before: others are made first, which costs the server a transaction for each level. */
@@ -34,8 +34,8 @@ export async function enter(
   uuid: string,
   { signal, chores, knownPaths }: EnterOptions,
 ): Promise<Entered[]> {
-  for (;;) {
-    signal.throwIfAborted();
+  for (let isAgain = false; ; isAgain = true) {
+    signal?.throwIfAborted();
     const unknown = shapes.filter(({ path, parents }) => parents && !knownPaths.has(path));
     const [first] = unknown;
     const mode = first?.parents ? await parentMode(session, first.parents, { signal }) : undefined;
@@ -66,7 +66,7 @@ export async function enter(
     }
     try {
       const entered = pair(tickets, await listings);
-      chores.add(removeSpares(session, shapes, entered));
+      if (isAgain) chores.add(removeSpares(session, shapes, entered));
       return entered;
     } catch (error) {
       chores.add(

@@ -6,7 +6,9 @@ import type { OwnTicket } from "./own-ticket.ts";
 import { type Removed, remove } from "./removal.ts";
 import type { Stake } from "./ticket.ts";
 
-/** A hold that lasts this long is worth a write that says since when. */
+/** A hold that lasts this long is worth a watch on its ticket, which costs a request and the event of the release. */
+const WATCH_AFTER_MS = 20;
+/** And one that lasts this long a write that says since when. */
 const STAMP_AFTER_MS = 1_000;
 
 export interface HeldLockOptions {
@@ -14,7 +16,7 @@ export interface HeldLockOptions {
   readonly path: string;
   readonly mode: LockMode;
   readonly stake: Stake;
-  /** Of the same stake, watched already. */
+  /** Of the same stake; watched from here on, if it is not yet. */
   readonly own: OwnTicket;
   readonly waitedMs: number;
   readonly onEvent: LockListener;
@@ -41,16 +43,18 @@ export class HeldLock {
   readonly sessionId: bigint;
   readonly waitedMs: number;
   readonly #options: HeldLockOptions;
-  readonly #lost = new AbortController();
   readonly #revokeListeners = new Set<(request: RevokeRequest) => void>();
   readonly #stopState: () => void;
-  readonly #stamping: NodeJS.Timeout | undefined;
+  #nextCare: NodeJS.Timeout;
+  #lost: LockError | undefined;
+  /** Made when it is asked for: a signal costs more than the rest of the handle. */
+  #abort: AbortController | undefined;
   #count = 1;
   #isChanging = false;
   #released: Promise<Removed> | undefined;
 
   constructor(options: HeldLockOptions) {
-    const { session, path, mode, stake, own, waitedMs, stamp } = options;
+    const { session, path, mode, stake, own, waitedMs } = options;
     this.#options = options;
     this.path = path;
     this.nodePath = stake.nodes[0];
@@ -61,22 +65,29 @@ export class HeldLock {
     this.waitedMs = waitedMs;
     this.#stopState = session.onState(({ state }) => state === "lost" && this.#lose("session-lost"));
     own.onChange(() => this.#look());
-    this.#stamping = stamp && setTimeout(() => this.#stamp(stamp), STAMP_AFTER_MS).unref();
+    this.#nextCare = setTimeout(() => this.#watch(), WATCH_AFTER_MS).unref();
   }
 
   /** Aborted when the lock is lost, with the LockError that says how. */
   get signal(): AbortSignal {
-    return this.#lost.signal;
+    this.#abort ??= new AbortController();
+    if (this.#lost) this.#abort.abort(this.#lost);
+    return this.#abort.signal;
   }
 
   /** Judged by clocks: false at the first look after a pause in which the session may have ended. */
   isHeld(): boolean {
-    return this.#released === undefined && !this.signal.aborted && this.#options.session.isAlive();
+    return this.#isOurs && this.#options.session.isAlive();
   }
 
   /** Milliseconds for which it is certainly held if nothing is ever heard again. */
   heldForMs(): number {
-    return this.#released === undefined && !this.signal.aborted ? this.#options.session.aliveForMs() : 0;
+    return this.#isOurs ? this.#options.session.aliveForMs() : 0;
+  }
+
+  /** As far as we have heard. */
+  get #isOurs(): boolean {
+    return this.#released === undefined && this.#lost === undefined;
   }
 
   /** Told when somebody asks for it: at once, if that was before. Returns the function that stops telling. */
@@ -125,7 +136,7 @@ export class HeldLock {
   /** Why it is not held; `otherwise` where nothing has been heard yet. */
   #over(otherwise: LostLockReason): unknown {
     if (this.#released !== undefined) return notHeld(this.path);
-    return this.signal.aborted ? this.signal.reason : lockLost(this.path, otherwise);
+    return this.#lost ?? lockLost(this.path, otherwise);
   }
 
   /**
@@ -194,16 +205,23 @@ export class HeldLock {
   }
 
   #lose(reason: LostLockReason): void {
-    if (this.#released !== undefined || this.signal.aborted) return;
+    if (!this.#isOurs) return;
     this.#end();
     const { path, onEvent } = this.#options;
     onEvent({ event: "lost", path, reason });
-    this.#lost.abort(lockLost(path, reason));
+    this.#lost = lockLost(path, reason);
+    this.#abort?.abort(this.#lost);
   }
 
   #end(): void {
     this.#stopState();
-    clearTimeout(this.#stamping);
+    clearTimeout(this.#nextCare);
+  }
+
+  #watch(): void {
+    const { own, stamp } = this.#options;
+    own.watch();
+    if (stamp) this.#nextCare = setTimeout(() => this.#stamp(stamp), STAMP_AFTER_MS - WATCH_AFTER_MS).unref();
   }
 
   /** By version, so that a request to give way is not overwritten. Nice to have: a failure changes nothing. */

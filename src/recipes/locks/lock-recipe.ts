@@ -25,7 +25,7 @@ export interface LockOptions {
 }
 
 export interface AcquireOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Milliseconds for the whole of it; 0: do not wait. Left out: for ever. */
   readonly waitMs?: number;
   /** Look at the queue this often while waiting, for whoever shows its length. */
@@ -34,8 +34,8 @@ export interface AcquireOptions {
 
 /** One call of `acquire`. */
 export interface Attempt {
-  /** Follows the caller's, and aborts when the time is up. */
-  readonly signal: AbortSignal;
+  /** Follows the caller's, and aborts when the time is up. Undefined where there is neither. */
+  readonly signal: AbortSignal | undefined;
   readonly mayWait: boolean;
   readonly refreshMs: number | undefined;
   /** By performance.now(). */
@@ -79,7 +79,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
       const data = (more?: Partial<HolderRecord>) => this.#data({ queued, ...more });
       return await this.take({ signal: wait.signal, mayWait: waitMs !== 0, refreshMs, begun, data });
     } catch (error) {
-      throw wait.signal.aborted ? wait.signal.reason : error;
+      throw wait.signal?.aborted ? wait.signal.reason : error;
     } finally {
       wait.end();
     }
@@ -105,7 +105,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   protected readonly tell = (event: LockEvent): void => this.options.onEvent?.(event);
 
   /** The session's id is part of the ticket's data; what the server has decides how a missing path is made. */
-  async #meetServer(signal: AbortSignal): Promise<void> {
+  async #meetServer(signal: AbortSignal | undefined): Promise<void> {
     const { session } = this;
     await Promise.all([
       session.connected({ signal }),

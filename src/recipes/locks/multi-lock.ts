@@ -36,6 +36,8 @@ interface Progress {
   patienceMs: number;
 }
 
+type CarefulAttempt = Attempt & { readonly signal: AbortSignal };
+
 export class MultiLock extends LockRecipe<HeldLocks> {
   /** In order, each once. */
   readonly paths: readonly string[];
@@ -56,7 +58,8 @@ export class MultiLock extends LockRecipe<HeldLocks> {
   protected async take(attempt: Attempt): Promise<HeldLocks> {
     const alarm = new AbortController();
     const progress: Progress = { held: new Map(), alarm, patienceMs: PATIENCE_MS };
-    const careful = { ...attempt, signal: AbortSignal.any([attempt.signal, alarm.signal]) };
+    const signals = attempt.signal ? [attempt.signal, alarm.signal] : [alarm.signal];
+    const careful = { ...attempt, signal: AbortSignal.any(signals) };
     try {
       for (;;) {
         const missing = this.paths.filter((path) => !progress.held.has(path));
@@ -73,7 +76,7 @@ export class MultiLock extends LockRecipe<HeldLocks> {
   }
 
   /** Takes those that are free in front of the first that is not, and then that one. */
-  async #takeSome(missing: readonly string[], progress: Progress, attempt: Attempt): Promise<void> {
+  async #takeSome(missing: readonly string[], progress: Progress, attempt: CarefulAttempt): Promise<void> {
     const { signal } = attempt;
     const { chores, knownPaths } = this;
     const shapes = missing.map((path) => ticketShape(path, MUTEX, this.options, attempt));

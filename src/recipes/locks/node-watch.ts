@@ -34,7 +34,7 @@ export class NodeWatch {
   }
 
   /** By getData, which unlike exists leaves no watch on a znode that is gone. False when it is. */
-  async set(path: string, signal: AbortSignal): Promise<boolean> {
+  async set(path: string, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#watched !== undefined && this.#path === path) return true;
     this.leave();
     this.#isGone = false;
@@ -52,7 +52,7 @@ export class NodeWatch {
   }
 
   /** Resolves when the bell has rung, after `pollMs` at the latest. Throws when the session is over. */
-  async heard(signal: AbortSignal, pollMs?: number): Promise<void> {
+  async heard(signal: AbortSignal | undefined, pollMs?: number): Promise<void> {
     const isBlind = this.#watched !== this.#path;
     const poll = isBlind ? BLIND_POLL_MS : pollMs;
     const timer = poll === undefined ? undefined : setTimeout(() => this.#bell.ring(), poll);
@@ -73,7 +73,7 @@ export class NodeWatch {
   }
 
   /** The server sends no events of what may not be read; those of the parent's children it does. */
-  async #setBlind(path: string, signal: AbortSignal): Promise<boolean> {
+  async #setBlind(path: string, signal: AbortSignal | undefined): Promise<boolean> {
     const parent = parentPath(path);
     const children = await untilAnswered(() => this.#session.getChildren(parent, { watch: this.#listener, signal }));
     this.#watched = parent;

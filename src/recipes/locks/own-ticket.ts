@@ -11,6 +11,7 @@ export class OwnTicket {
   readonly #stake: Stake;
   readonly #listeners = new Set<() => void>();
   #isOver = false;
+  #isWatched = false;
   #request: RevokeRequest | undefined;
   #isGone = false;
 
@@ -42,8 +43,10 @@ export class OwnTicket {
     if (this.#request) throw revoked(this.#path, this.#request);
   }
 
-  /** Sets the watches. The end of the session is told to everybody elsewhere. */
+  /** Sets the watches, once. The end of the session is told to everybody elsewhere. */
   watch(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
     for (const node of this.#stake.nodes) void this.#watch(node);
   }
 

@@ -61,9 +61,11 @@ export class Place {
     try {
       const { isFirst } = this;
       if (!isFirst && !mayWait) throw busy(path, await queue.holder(this.#ticket, signal));
-      this.#own.watch();
-      if (!isFirst) await queue.untilFirst(this.#ticket, { signal, own: this.#own, refreshMs });
-      this.#own.throwIfGone();
+      if (!isFirst) {
+        this.#own.watch();
+        await queue.untilFirst(this.#ticket, { signal, own: this.#own, refreshMs });
+        this.#own.throwIfGone();
+      }
       // After a pause the answer may be older than the session could live.
       if (!session.isAlive()) throw sessionLost();
       return this.#hold();
@@ -78,8 +80,8 @@ export class Place {
     const [ticket, own, { data, begun }] = [this.#ticket, this.#own, this.#attempt];
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
-    const acquired = new Date().toISOString();
-    const stamp = isStamped ? () => data({ acquired }) : undefined;
+    const acquiredAt = Date.now();
+    const stamp = isStamped ? () => data({ acquired: new Date(acquiredAt).toISOString() }) : undefined;
     return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
   }
 }

@@ -54,7 +54,6 @@ export class ReadWriteLock {
       });
     const [session, onEvent, waitedMs] = [this.#session, this.#options.onEvent ?? (() => {}), held.waitedMs];
     const own = new OwnTicket(session, path, stake);
-    own.watch();
     onEvent({ event: "acquired", path, node: stake.nodes[0], token: stake.token, waitedMs });
     return new HeldLock({ session, path, mode: "read", stake, own, waitedMs, onEvent });
   }

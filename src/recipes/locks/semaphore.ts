@@ -117,7 +117,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
   }
 
-  async #recorded(signal: AbortSignal): Promise<Buffer | null> {
+  async #recorded(signal: AbortSignal | undefined): Promise<Buffer | null> {
     try {
       return (await untilAnswered(() => this.session.getData(this.path, { signal }))).data;
     } catch (error) {
@@ -126,7 +126,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
   }
 
-  async #checkLimit(data: Buffer | null, signal: AbortSignal): Promise<void> {
+  async #checkLimit(data: Buffer | null, signal: AbortSignal | undefined): Promise<void> {
     const { path, limit } = this;
     const recorded = recordedLimit(data);
     if (recorded?.by === "kazoo") {
@@ -147,7 +147,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
   }
 
   /** What missing paths are made as. */
-  async #pathMode(signal: AbortSignal): Promise<CreateMode> {
+  async #pathMode(signal: AbortSignal | undefined): Promise<CreateMode> {
     const { session, path } = this;
     if (this.options.mustExist) await untilAnswered(() => session.getData(path, { signal }));
     return parentMode(session, "container", { signal });
@@ -168,20 +168,14 @@ export class Semaphore extends LockRecipe<HeldLock> {
     return listing.children.filter(isAhead).length + own.size <= this.limit;
   }
 
-  #hold(ticket: Ticket, { begun, data }: Attempt, own = this.#watched(ticket)): HeldLock {
+  #hold(ticket: Ticket, { begun, data }: Attempt, own = new OwnTicket(this.session, this.path, ticket)): HeldLock {
     const { session, path, mode, tell: onEvent } = this;
     if (!session.isAlive()) throw sessionLost();
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
-    const acquired = new Date().toISOString();
-    const stamp = this.options.data ? undefined : () => data({ acquired });
+    const acquiredAt = Date.now();
+    const stamp = this.options.data ? undefined : () => data({ acquired: new Date(acquiredAt).toISOString() });
     return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
-  }
-
-  #watched(ticket: Ticket): OwnTicket {
-    const own = new OwnTicket(this.session, this.path, ticket);
-    own.watch();
-    return own;
   }
 
   async #inTurn(attempt: Attempt): Promise<HeldLock> {
@@ -209,7 +203,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
   async #asHead(turn: HeldLock, attempt: Attempt): Promise<HeldLock> {
     const leased = await this.#lease(attempt);
     const { ticket } = leased;
-    const own = this.#watched(ticket);
+    const own = new OwnTicket(this.session, this.path, ticket);
+    own.watch();
     try {
       await this.#untilGood(leased, own, turn, attempt);
       own.throwIfGone();
@@ -260,7 +255,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
   }
 
-  async #tellWaiting({ ticket, queue }: Leased, { children }: Listing, signal: AbortSignal): Promise<void> {
+  async #tellWaiting({ ticket, queue }: Leased, { children }: Listing, signal: AbortSignal | undefined): Promise<void> {
     const first = parseContenders(children).find(({ uuid }) => uuid !== ticket.uuid);
     const holder = first && (await this.#read(first, signal));
     this.tell({
@@ -274,7 +269,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     });
   }
 
-  async #read(contender: Contender, signal: AbortSignal): Promise<Party | undefined> {
+  async #read(contender: Contender, signal: AbortSignal | undefined): Promise<Party | undefined> {
     const node = joinPath(this.#leases, contender.name);
     try {
       return describeParty(node, contender, await untilAnswered(() => this.session.getData(node, { signal })));

@@ -29,7 +29,7 @@ export interface TicketQueueOptions {
 }
 
 export interface WaitOptions {
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   /** Told of the end of our own ticket while we wait. */
   readonly own: OwnTicket;
   /** Look at the queue this often, for whoever shows its length. Left out: only when something has happened. */
@@ -53,7 +53,7 @@ export class TicketQueue {
   note(listing: Listing, ticket: Ticket): void {
     const { session, path, onEvent } = this.#options;
     if (isMissing(ticket, listing)) throw ticketGone(path, session);
-    const present = parseContenders(listing.children);
+    const present = parseContenders(listing.children, this.#known(ticket));
     checkSequence(ticket, present, path);
     // A listing that was asked for earlier may be taken in later, and would hide who came between.
     if (listing.asOf < this.#asOf) return;
@@ -73,7 +73,7 @@ export class TicketQueue {
   }
 
   /** Whoever holds what `ticket` waits for; undefined when it cannot be told. */
-  async holder(ticket: Ticket, signal?: AbortSignal): Promise<Party | undefined> {
+  async holder(ticket: Ticket, signal?: AbortSignal | undefined): Promise<Party | undefined> {
     const { claim } = ticket.contenders[0];
     const first = this.#present.find((other) => blocks(claim, other) && other.uuid !== ticket.uuid);
     return first && this.#read(first, signal);
@@ -111,7 +111,7 @@ export class TicketQueue {
     }
   }
 
-  async #tellWaiting(ticket: Ticket, below: Contender, told: string, signal: AbortSignal): Promise<string> {
+  async #tellWaiting(ticket: Ticket, below: Contender, told: string, signal: AbortSignal | undefined): Promise<string> {
     const { path, onEvent } = this.#options;
     const { claim } = ticket.contenders[0];
     const ahead = this.#present.filter((other) => isAhead(other, ticket));
@@ -135,9 +135,14 @@ export class TicketQueue {
     return news;
   }
 
-  async #list(ticket: Ticket, signal: AbortSignal): Promise<void> {
+  async #list(ticket: Ticket, signal: AbortSignal | undefined): Promise<void> {
     const { session, path } = this.#options;
     this.note(await list(session, path, { signal }), ticket);
+  }
+
+  /** By name: in a long queue nearly all were there before. */
+  #known({ contenders }: Ticket): ReadonlyMap<string, Contender> {
+    return new Map([...this.#present, ...contenders].map((contender) => [contender.name, contender]));
   }
 
   #nearestBelow(ticket: Ticket): Contender | undefined {
@@ -153,7 +158,7 @@ export class TicketQueue {
     return joinPath(this.#options.path, name);
   }
 
-  async #read(contender: Contender, signal?: AbortSignal): Promise<Party | undefined> {
+  async #read(contender: Contender, signal?: AbortSignal | undefined): Promise<Party | undefined> {
     const { session } = this.#options;
     const node = this.#pathOf(contender);
     try {

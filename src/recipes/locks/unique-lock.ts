@@ -44,12 +44,12 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   }
 
   /** Undefined when it is somebody else's. */
-  async #create(mine: Buffer, signal: AbortSignal): Promise<Stake | undefined> {
+  async #create(mine: Buffer, signal: AbortSignal | undefined): Promise<Stake | undefined> {
     const { path, session } = this;
     const { acl, mustExist } = this.options;
     for (let isUnsure = false; ; ) {
       try {
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         const create = { op: "create", path, data: mine, mode: "ephemeral", ...(acl && { acl }) } as const;
         const { zxid } = await session.multi([create], { signal });
         return { nodes: [path], token: zxid };
@@ -70,7 +70,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     }
   }
 
-  async #findAgain(mine: Buffer, signal: AbortSignal): Promise<Stake | undefined> {
+  async #findAgain(mine: Buffer, signal: AbortSignal | undefined): Promise<Stake | undefined> {
     try {
       return await this.#find(mine, { signal });
     } catch (error) {
@@ -105,7 +105,6 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     const { session, path, mode, tell: onEvent } = this;
     if (!session.isAlive()) throw sessionLost();
     const own = new OwnTicket(session, path, stake);
-    own.watch();
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs });
     const giveBack = async () => (own.isGone ? "delete" : this.#remove(stake));
@@ -155,7 +154,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     }
   }
 
-  async #holder(signal: AbortSignal): Promise<Party | undefined> {
+  async #holder(signal: AbortSignal | undefined): Promise<Party | undefined> {
     const { path, session } = this;
     try {
       const found = await untilAnswered(() => session.getData(path, { signal }));

@@ -200,10 +200,11 @@ describe("cancelled", () => {
     const chroot = await freshChroot(server.address);
     const [holder, other] = [openFor(chroot), openFor(chroot)];
     await holder.addAuth("digest", Buffer.from("ann:secret"));
+    const none = await watchCount();
     // Data of its own, which does not change: a change would use the watches up.
     const held = await new Mutex(holder, "/l", { data: Buffer.from("mine"), ...(acl && { acl }) }).acquire();
-    await holder.sync("/l");
-    const before = await watchCount();
+    await eventually(async () => expect(await watchCount()).toBe(none + 1));
+    const before = none + 1;
     for (let round = 0; round < 5; round++) {
       const cancel = new AbortController();
       const { mutex, acquiring } = await waiting(other, { signal: cancel.signal });
@@ -214,7 +215,7 @@ describe("cancelled", () => {
     expect(await holder.getChildren("/l")).toEqual([held.nodePath.slice(3)]);
     await eventually(async () => expect(await watchCount()).toBe(before));
     await held.release();
-    await eventually(async () => expect(await watchCount()).toBe(before - 1));
+    await eventually(async () => expect(await watchCount()).toBe(none));
   });
 });
 
