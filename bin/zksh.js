@@ -1,6 +1,62 @@
 #!/usr/bin/env node
-import { start } from "../dist/main.js";
+// CommonJS, as package.json beside this file says, and loaded without node's loaders: those of newer modules take many
+// milliseconds, and none of them can use what V8 has compiled before.
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { Script } = require("node:vm");
 
-process.exitCode = await start(process.argv);
-// A name lookup cannot be cancelled: one that a silent name server has left hanging would keep the process for seconds.
-setTimeout(() => process.exit(), 100).unref();
+const Module = module.constructor;
+const dist = join(__dirname, "../dist");
+const loaded = new Map();
+
+/** A file of dist/, evaluated once. */
+function load(name) {
+  const known = loaded.get(name);
+  if (known) return known.exports;
+  const filename = join(dist, name);
+  const loading = new Module(filename);
+  loading.require = provide;
+  Object.defineProperty(loading, "url", { get: () => pathToFileURL(filename).href });
+  loaded.set(name, loading);
+  const source = readFileSync(filename, "utf8");
+  // Node looks for source maps of what it compiles itself.
+  if (process.sourceMapsEnabled) loading._compile(source, filename);
+  else compile(source, filename).call(loading.exports, loading.exports, provide, loading);
+  return loading.exports;
+}
+
+function compile(source, filename) {
+  const head = "(function(exports,require,module){";
+  const options = { filename, columnOffset: -head.length, cachedData: compiled(filename) };
+  return new Script(`${head}${source}\n})`, options).runInThisContext();
+}
+
+/** What the build has made of the file: see scripts/compile.cjs. */
+function compiled(filename) {
+  try {
+    const twice = readFileSync(`${filename}.cache`);
+    const half = twice.length / 2;
+    const once = twice.subarray(0, half);
+    // V8 looks at the version and at the length, but would run into damage and crash.
+    return once.equals(twice.subarray(half)) ? once : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The `require` of those files: node's own modules, packages bundled as files, and the program's parts. */
+function provide(name) {
+  if (!name.startsWith("./")) return require(name);
+  if (name.endsWith(".cjs")) return load(name);
+  const part = load("main.cjs").parts[name] ?? load("rest.cjs").parts[name];
+  return part();
+}
+
+load("main.cjs")
+  .start(process.argv)
+  .then((exitCode) => {
+    process.exitCode = exitCode;
+    // A name lookup cannot be cancelled: one that a silent name server has left hanging would keep the process for seconds.
+    setTimeout(() => process.exit(), 100).unref();
+  });

@@ -1,6 +1,6 @@
 /** The composition root: the command line and the world outside become settings, a front end, and an exit code. */
 import { readFileSync } from "node:fs";
-import { constants } from "node:os";
+import os from "node:os";
 import { basename } from "node:path";
 import { findCommand, type Program, type RunningServer, type ServerRequest } from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
@@ -33,17 +33,15 @@ export interface Services {
   onSignal(listener: (signal: EndingSignal) => void): () => void;
 }
 
-const SIGNAL_CODES = {
-  SIGINT: ExitCode.interrupted,
-  SIGTERM: ExitCode.terminated,
-  SIGHUP: ExitCode.hungUp,
-  // Node would open its debugger for anybody who sends the first of these.
-  SIGUSR1: 128 + constants.signals.SIGUSR1,
-  SIGUSR2: 128 + constants.signals.SIGUSR2,
-  SIGQUIT: 128 + constants.signals.SIGQUIT,
-} as const;
+// Node would open its debugger for anybody who sends SIGUSR1.
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const;
 
-export type EndingSignal = keyof typeof SIGNAL_CODES;
+export type EndingSignal = (typeof ENDING_SIGNALS)[number];
+
+/** As a shell tells of a program that a signal has ended. */
+function codeOfSignal(signal: EndingSignal): number {
+  return 128 + os.constants.signals[signal];
+}
 
 /** Runs the program on the real process. `argv` as in `process.argv`; resolves to the exit code when all is closed. */
 export function start(argv: readonly string[]): Promise<number> {
@@ -63,8 +61,9 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
   const interrupt = new AbortController();
   let signalCode: number | undefined;
   const stopListening = services.onSignal((signal) => {
-    signalCode ??= SIGNAL_CODES[signal];
-    interrupt.abort(new InterruptedError(undefined, { exitCode: SIGNAL_CODES[signal] }));
+    const exitCode = codeOfSignal(signal);
+    signalCode ??= exitCode;
+    interrupt.abort(new InterruptedError(undefined, { exitCode }));
   });
   // Known as soon as the line is split; an error before that is shown in the format that can be guessed.
   let flags: GlobalFlags = argv.includes("--json") ? { json: ["true"] } : {};
@@ -259,8 +258,7 @@ const processServices: Services = {
     return describeServer(address, tls);
   },
   onSignal(listener) {
-    const signals = Object.keys(SIGNAL_CODES) as EndingSignal[];
-    const giveBack = signals.map((signal) => {
+    const giveBack = ENDING_SIGNALS.map((signal) => {
       const stop = takeSignals([signal], () => {
         // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is closed, both its shell
         // and the kernel send SIGHUP, and the second must not keep us from saying goodbye to the server.

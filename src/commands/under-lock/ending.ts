@@ -1,5 +1,5 @@
 /** How it ended, as exit codes and for --status-file. */
-import { constants } from "node:os";
+import os from "node:os";
 import type { ChildEnd } from "../../child.ts";
 import { LockError, LockExitCode, lockExitCodeOf } from "../../errors.ts";
 import type { StopReason } from "../../results/locks.ts";
@@ -19,7 +19,7 @@ export function endingOf(end: ChildEnd, stopped: StopReason | undefined): Ending
 
 function exitCodeOfChild(end: ChildEnd): number {
   if ("code" in end) return end.code;
-  const signals: Readonly<Record<string, number>> = constants.signals;
+  const signals: Readonly<Record<string, number>> = os.constants.signals;
   return 128 + (signals[end.killedBy] ?? 0);
 }
 

@@ -1,0 +1,82 @@
+/** What the bundler has to be told about packages and about node's own modules. */
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const require = createRequire(import.meta.url);
+
+/** Node's modules that most commands do without; loading one takes up to three milliseconds of every start. */
+const LATE = [
+  "assert",
+  "child_process",
+  "crypto",
+  "dns/promises",
+  "fs/promises",
+  "os",
+  "readline",
+  "timers/promises",
+  "tls",
+  "tty",
+];
+
+/** These modules are loaded when the first of their functions is called. */
+const lateBuiltins = {
+  name: "late-builtins",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^(node:)?(${LATE.join("|")})$`) }, ({ path, namespace, kind }) => {
+      const name = path.replace(/^node:/, "");
+      if (namespace.startsWith("late")) return { path: `node:${name}`, external: true };
+      return { path: name, namespace: kind === "require-call" ? "late-for-require" : "late" };
+    });
+    onLoad({ filter: /.*/, namespace: "late" }, ({ path: name }) => ({
+      contents: `${loader(name)}${functionsOf(name)}export default ${membersOf(name)};`,
+    }));
+    onLoad({ filter: /.*/, namespace: "late-for-require" }, ({ path: name }) => ({
+      contents: `${loader(name)}module.exports=${membersOf(name)};`,
+    }));
+  },
+};
+
+function loader(name) {
+  return `let loaded;const load=()=>loaded??=require("node:${name}");`;
+}
+
+/** Functions alone: other members have to be reached through the default export, and the bundler says so. */
+function functionsOf(name) {
+  return Object.entries(require(`node:${name}`))
+    .filter(([key, member]) => typeof member === "function" && /^[a-z]\w*$/.test(key))
+    .map(([key]) => `const late_${key}=(...args)=>load().${key}(...args);export{late_${key} as ${key}};`)
+    .join("");
+}
+
+function membersOf(name) {
+  const builtin = require(`node:${name}`);
+  const members = Object.keys(builtin).map((key) => `${JSON.stringify(key)}:{enumerable:true,get:()=>load().${key}}`);
+  return `/* @__PURE__ */ Object.defineProperties(${callable(name, builtin)},{${members.join(",")}})`;
+}
+
+/** An assertion that holds needs nobody to report it. */
+function callable(name, builtin) {
+  if (typeof builtin !== "function") return "{}";
+  return name === "assert" ? "(...args)=>args[0]||load()(...args)" : "(...args)=>load()(...args)";
+}
+
+/** node-zookeeper-client takes one function of underscore; the whole of it would be a quarter of the program. */
+const oneOfUnderscore = {
+  name: "one-of-underscore",
+  setup({ onResolve, onLoad, resolve }) {
+    onResolve({ filter: /^underscore$/ }, async ({ importer, resolveDir, kind }) => {
+      const used = new Set((await readFile(importer, "utf8")).match(/\bu\.\w+/g));
+      if (used.size !== 1 || !used.has("u.shuffle"))
+        throw new Error(`${importer} uses more of underscore than u.shuffle`);
+      return { ...(await resolve("underscore/cjs/shuffle.js", { resolveDir, kind })), namespace: "shuffle-only" };
+    });
+    onLoad({ filter: /.*/, namespace: "shuffle-only" }, ({ path }) => ({
+      contents: `exports.shuffle=require(${JSON.stringify(path)});`,
+      resolveDir: root,
+    }));
+  },
+};
+
+export const plugins = [lateBuiltins, oneOfUnderscore];

@@ -1,0 +1,26 @@
+/**
+ * Preloaded by the build (node --require) into a run of bin/zksh.js: when that ends, what V8 has compiled of the files in dist/
+ * is kept beside them, the functions that were called included. Twice, because V8 trusts such a file blindly: bin/zksh.js
+ * compares.
+ */
+const { existsSync, writeFileSync } = require("node:fs");
+const vm = require("node:vm");
+
+const scripts = new Map();
+
+vm.Script = class extends vm.Script {
+  constructor(source, options) {
+    super(source, options);
+    scripts.set(options.filename, this);
+  }
+};
+
+process.once("exit", (exitCode) => {
+  if (exitCode !== 0) return;
+  for (const [filename, script] of scripts) {
+    // The first run decides: what a plain `get` does not call, it need not load either.
+    if (existsSync(`${filename}.cache`)) continue;
+    const compiled = script.createCachedData();
+    writeFileSync(`${filename}.cache`, Buffer.concat([compiled, compiled]));
+  }
+});
