@@ -7,7 +7,9 @@ import { embeddedStart } from "./rows/embedded-start.ts";
 import { handOver } from "./rows/hand-over.ts";
 import { lockSpeed } from "./rows/lock-speed.ts";
 import { oneShot } from "./rows/one-shot.ts";
+import { scriptLines } from "./rows/script-lines.ts";
 import { sessionReads } from "./rows/session-reads.ts";
+import { walks } from "./rows/walks.ts";
 import { verdictTable } from "./table.ts";
 
 const { values: flags } = parseArgs({
@@ -22,7 +24,7 @@ const { values: flags } = parseArgs({
 const root = join(import.meta.dirname, "..");
 execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], { cwd: root, stdio: "inherit" });
 
-const all = [oneShot, sessionReads, lockSpeed, handOver, embeddedStart];
+const all = [oneShot, scriptLines, walks, sessionReads, lockSpeed, handOver, embeddedStart];
 const chosen = all.filter(({ name }) => flags.only.length === 0 || flags.only.some((word) => name.includes(word)));
 if (chosen.length === 0) {
   console.error(`--only knows ${all.map(({ name }) => name).join(", ")}`);

@@ -33,6 +33,7 @@ const needs = [
     present: () => existsSync("/usr/share/java/zookeeper-recipes-lock.jar"),
   },
   { name: "tmux", package: "tmux", present: () => onPath("tmux") },
+  { name: "GNU time", package: "time", present: () => existsSync("/usr/bin/time") },
   { name: "openssl", package: "openssl", present: () => onPath("openssl") },
 ];
 

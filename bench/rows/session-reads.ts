@@ -4,8 +4,6 @@ import { takeTurns } from "../take-turns.ts";
 import { Worker, withWorkers } from "../worker.ts";
 import { makeZnodes } from "../znodes.ts";
 
-const READS = 100_000;
-const HALF = READS / 2;
 /** With many more it loses its connection. */
 const NAIVE_READS = 20_000;
 /** Before this, a good part of what is measured is compilers at work. */
@@ -23,6 +21,7 @@ export const sessionReads: Measurement = {
   name: "reads",
   measure: ({ isQuick }: Effort) =>
     withServer(async ({ address }) => {
+      const count = isQuick ? 50_000 : 100_000;
       await makeZnodes(address, ["/bench"]);
       const args = [address, "/bench"];
       const ours = new Worker("zksh-reads.js", args);
@@ -35,21 +34,21 @@ export const sessionReads: Measurement = {
         });
         for (const worker of [ours, java, naive]) await reading(worker, WARM_UP)();
         const samples = await takeTurns(isQuick ? 2 : 7, [
-          { name: "whole", run: reading(ours, READS) },
-          { name: "java", run: reading(java, READS) },
-          { name: "half", run: reading(ours, HALF) },
+          { name: "whole", run: reading(ours, count) },
+          { name: "java", run: reading(java, count) },
+          { name: "half", run: reading(ours, count / 2) },
           { name: "naive", run: reading(naive, NAIVE_READS) },
         ]);
-        return rowsOf((name, of) => (samples.get(name) ?? []).map(of));
+        return rowsOf(count, (name, of) => (samples.get(name) ?? []).map(of));
       });
     }),
 };
 
-function rowsOf(all: (name: string, of: (sample: Reads) => number) => number[]): Row[] {
+function rowsOf(count: number, all: (name: string, of: (sample: Reads) => number) => number[]): Row[] {
   const rate = ({ reads, seconds }: Reads) => reads / seconds;
   const micros = ({ reads, seconds }: Reads) => (seconds * 1e6) / reads;
   const cpu = ({ reads, cpuMicros }: Reads) => cpuMicros / reads;
-  const work = `${READS.toLocaleString("en")} pipelined reads`;
+  const work = `${count.toLocaleString("en")} pipelined reads`;
   return [
     { work: `${work}: lost`, unit: "", zksh: all("whole", ({ lost }) => lost), goal: { atMost: 0 } },
     {
@@ -65,7 +64,9 @@ function rowsOf(all: (name: string, of: (sample: Reads) => number) => number[]):
       work: `${work}: time for each (is it linear?)`,
       unit: "µs",
       zksh: all("whole", micros),
-      peers: [{ name: `zksh, ${HALF.toLocaleString("en")}`, samples: all("half", micros), goal: { atMost: 1.2 } }],
+      peers: [
+        { name: `zksh, ${(count / 2).toLocaleString("en")}`, samples: all("half", micros), goal: { atMost: 1.2 } },
+      ],
     },
     {
       work: `${work}: client CPU for each`,
