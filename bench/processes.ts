@@ -35,17 +35,21 @@ export function scratchFile(name: string): string {
 
 /** Runs a program to its end; gives the milliseconds from before its start until after its end. Throws when it fails. */
 export async function run([program, ...args]: CommandLine, { input, output }: RunOptions = {}): Promise<number> {
-  const files = [openSync(input ?? "/dev/null", "r"), openSync(output ?? "/dev/null", "w")];
+  const complaints = scratchFile("stderr");
+  const files = [openSync(input ?? "/dev/null", "r"), openSync(output ?? "/dev/null", "w"), openSync(complaints, "w")];
   try {
     const startedAt = performance.now();
     const child = spawnTracked(program, args, {
-      stdio: [...files, "ignore"],
+      stdio: files,
       // A home of its own: shells keep histories and caches there. One for all runs, so that a cache can be of use.
       env: { PATH: process.env.PATH ?? "", HOME: scratchFile(""), LANG: "C.UTF-8" },
     });
     await ended(child);
     const took = performance.now() - startedAt;
-    if (child.exitCode !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${child.exitCode}`);
+    if (child.exitCode !== 0) {
+      const said = readFileSync(complaints, "utf8");
+      throw new Error(`${program} ${args.join(" ")} ended with ${child.exitCode}: ${said}`);
+    }
     return took;
   } finally {
     for (const file of files) closeSync(file);

@@ -53,10 +53,15 @@ const answers = {
   async queue(count, sessions) {
     held = await lock.acquire();
     const before = memory();
+    const begun = now();
     for (let index = 1; index < sessions; index++) others.push(open());
-    const locks = [lock, ...others.map((other) => new Mutex(other, path))];
-    for (let index = 0; index < count; index++) wait(locks[index % locks.length]).catch(() => {});
-    return { rss: before.rss, heap: before.heapUsed };
+    await new Promise((resolve) => {
+      const waiting = new Set();
+      const onEvent = ({ event, node }) => event === "waiting" && waiting.add(node).size === count && resolve();
+      const locks = [session, ...others].map((one) => new Mutex(one, path, { onEvent }));
+      for (let index = 0; index < count; index++) wait(locks[index % locks.length]).catch(() => {});
+    });
+    return { rss: before.rss, heap: before.heapUsed, seconds: (now() - begun) / 1e6 };
   },
   async memory() {
     const { rss, heapUsed } = memory();
