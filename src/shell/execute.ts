@@ -19,7 +19,9 @@ export interface Execution {
   readonly io: Io;
   readonly context: Context;
   /** Asked for when the command is under way already, so that loading the renderer costs no time of its own. */
-  readonly renderer: () => Promise<Renderer>;
+  readonly renderer: () => Promise<Renderer> | Renderer;
+  /** Where results are written, without a status; straight to `io` when left out. */
+  readonly output?: ResultOutput;
   readonly isReadOnly: boolean;
   /** `yes`: every question is answered with yes. Left out: nobody can be asked. A function is called at the first question. */
   readonly asker?: Asker | "yes" | (() => Asker | undefined);
@@ -33,10 +35,18 @@ export interface Execution {
   readonly readStdin?: () => Promise<Buffer>;
 }
 
+/** Takes what results say, stdout and stderr in their order. */
+export interface ResultOutput {
+  /** A promise when the writer has to wait. */
+  write(rendered: Pick<Rendered, "out" | "err">): Promise<void> | undefined;
+  /** Resolves when everything has been written. */
+  flush(): Promise<void>;
+}
+
 /** A command under way. */
 export interface Running {
-  /** Writes what the command says; the exit code when it has done its work. Throws what it threw. */
-  finish(): Promise<number>;
+  /** Writes what the command says; the exit code when it has done its work. Throws what it threw, at once or later. */
+  finish(): number | Promise<number>;
 }
 
 /** The exit code of a command that has done its work; throws what it threw. */
@@ -47,22 +57,44 @@ export async function execute(invocation: Invocation, execution: Execution): Pro
 
 /** Starts a command: checks, questions, and its first requests. Nothing is written before `finish`. */
 export async function begin(invocation: Invocation, execution: Execution): Promise<Running> {
-  const { entry, command } = invocation;
-  if (execution.isReadOnly && command.effect === "write") {
-    throw new RefusedError("read-only", `${entry.name} would write, and this is a read-only session`, {
-      hint: "leave out --read-only (-r) to write",
-    });
-  }
+  refuseWrites(invocation, execution);
   const reader = outsideReader(execution);
   const args = await fetchOutside(invocation.args, reader);
   const options = await fetchOutside(invocation.options, reader);
   const context = await askFirst(invocation, args, options, execution);
-  const output = command.run(context, args, options);
-  // It may fail while an earlier command is still being written; whoever finishes it sees the failure then.
-  if (output instanceof Promise) output.catch(() => {});
+  return start({ ...invocation, args, options }, { ...execution, context });
+}
+
+/** As {@link begin} in this very turn, for a command that {@link isReady}. */
+export function beginNow(invocation: Invocation, execution: Execution): Running {
+  refuseWrites(invocation, execution);
+  return start(invocation, execution);
+}
+
+/** Nothing has to be read or asked before the command can run. */
+export function isReady({ command, args, options }: Invocation): boolean {
+  return command.confirm === undefined && command.secret === undefined && !hasOutside(args) && !hasOutside(options);
+}
+
+/** All requests are made as soon as the command runs. */
+export function isOneFlight({ command, args, options }: Invocation, context: Context): boolean {
   const { oneFlight = false } = command;
-  if (typeof oneFlight === "function" ? oneFlight(context, args, options) : oneFlight) execution.onRequestsMade?.();
-  return { finish: () => writeResults(output, execution) };
+  return typeof oneFlight === "function" ? oneFlight(context, args, options) : oneFlight;
+}
+
+function refuseWrites({ entry, command }: Invocation, { isReadOnly }: Execution): void {
+  if (!isReadOnly || command.effect !== "write") return;
+  throw new RefusedError("read-only", `${entry.name} would write, and this is a read-only session`, {
+    hint: "leave out --read-only (-r) to write",
+  });
+}
+
+function start(invocation: Invocation, execution: Execution): Running {
+  const { context } = execution;
+  const output = invocation.command.run(context, invocation.args, invocation.options);
+  const running = output instanceof Promise ? new OneResult(output, execution) : new ManyResults(output, execution);
+  if (execution.onRequestsMade && isOneFlight(invocation, context)) execution.onRequestsMade();
+  return running;
 }
 
 /** Asks what has to be asked before the command may run; the context then has the answer. */
@@ -91,33 +123,74 @@ async function askFirst(
   return { ...context, secret: await asker.secret(wanted, context.signal) };
 }
 
-async function writeResults(
-  output: Promise<Result | Control> | AsyncIterable<Result>,
-  { io, renderer, onControl, onStatus }: Execution,
-): Promise<number> {
-  if (Symbol.asyncIterator in output) {
-    const ready = await renderer();
+class OneResult implements Running {
+  readonly #output: Promise<Result | Control>;
+  readonly #execution: Execution;
+  /** Known without asking the promise, once it has been settled. */
+  #result: Result | Control | undefined;
+
+  constructor(output: Promise<Result | Control>, execution: Execution) {
+    this.#output = output;
+    this.#execution = execution;
+    output.then(
+      (result) => {
+        this.#result = result;
+      },
+      // It may fail while an earlier command is still being written; whoever finishes it sees the failure then.
+      () => {},
+    );
+  }
+
+  finish(): number | Promise<number> {
+    const renderer = this.#execution.renderer();
+    if (this.#result === undefined || renderer instanceof Promise) return this.#wait(renderer);
+    return this.#write(this.#result, renderer);
+  }
+
+  async #wait(renderer: Renderer | Promise<Renderer>): Promise<number> {
+    const [result, ready] = await Promise.all([this.#output, renderer]);
+    return this.#write(result, ready);
+  }
+
+  #write(result: Result | Control, renderer: Renderer): number | Promise<number> {
+    if (isControl(result)) {
+      this.#execution.onControl?.(result);
+      return ExitCode.ok;
+    }
+    const written = writeRendered(renderer.result(result), this.#execution);
+    const code = exitCodeOfResult(result);
+    return written === undefined ? code : written.then(() => code);
+  }
+}
+
+class ManyResults implements Running {
+  readonly #results: AsyncIterable<Result>;
+  readonly #execution: Execution;
+
+  constructor(results: AsyncIterable<Result>, execution: Execution) {
+    this.#results = results;
+    this.#execution = execution;
+  }
+
+  async finish(): Promise<number> {
+    const renderer = await this.#execution.renderer();
     let code: number = ExitCode.ok;
     const frame = new Frame();
-    for await (const result of output) {
-      await writeRendered(frame.place(ready.result(result)), { io, ...(onStatus && { onStatus }) });
+    for await (const result of this.#results) {
+      await writeRendered(frame.place(renderer.result(result)), this.#execution);
+      // Who knows when the next one comes.
+      await this.#execution.output?.flush();
       code = exitCodeOfResult(result) || code;
     }
     return code;
   }
-  const [result, ready] = await Promise.all([output, renderer()]);
-  if (isControl(result)) {
-    onControl?.(result);
-    return ExitCode.ok;
-  }
-  await writeRendered(ready.result(result), { io, ...(onStatus && { onStatus }) });
-  return exitCodeOfResult(result);
 }
 
-async function writeRendered(
-  { out, err, status }: Rendered,
-  { io, onStatus }: Pick<Execution, "io" | "onStatus">,
-): Promise<void> {
+function writeRendered(rendered: Rendered, { io, output, onStatus }: Execution): Promise<void> | undefined {
+  return output ? output.write(rendered) : writeAtOnce(rendered, io, onStatus);
+}
+
+async function writeAtOnce({ out, err, status }: Rendered, io: Io, onStatus: Execution["onStatus"]): Promise<void> {
   if (out !== undefined && out.length > 0) await write(io.stdout, out);
   // What is said beside the results can be done without; a program that runs under a lock must not suffer from it.
   if (err !== undefined && err.length > 0) await write(io.stderr, err).catch(() => {});
@@ -126,9 +199,14 @@ async function writeRendered(
 
 type Values = Invocation["args"];
 
+function hasOutside(values: Values): boolean {
+  for (const key in values) if (values[key] instanceof Outside) return true;
+  return false;
+}
+
 async function fetchOutside(values: Values, reader: Reader): Promise<Values> {
+  if (!hasOutside(values)) return values;
   const entries = Object.entries(values);
-  if (!entries.some(([, value]) => value instanceof Outside)) return values;
   const fetched = entries.map(async ([key, value]) => [
     key,
     value instanceof Outside ? await value.read(reader) : value,

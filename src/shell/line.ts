@@ -30,8 +30,11 @@ export interface Lexed {
 /** What a backslash means in double quotes; before anything else it stands for the character behind it. */
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "0": "\0" };
 
-export function lex(text: string): Lexed {
-  return new Lexer(text).run();
+const PLAIN_LINE = /^[^\s;'"#]+(?: [^\s;'"#]+)*$/;
+
+/** `firstLine` is the number of the text's first line. */
+export function lex(text: string, firstLine = 1): Lexed {
+  return new Lexer(text, firstLine).run();
 }
 
 class Lexer {
@@ -41,14 +44,20 @@ class Lexer {
   #words: Word[] = [];
   #unclosedAt: number | undefined;
   /** Line ends are counted once: up to here, this many. */
-  #counted = { upTo: 0, lines: 1 };
+  readonly #counted: { upTo: number; lines: number };
+  /** What needs no second look, taken in one go: a script has few other characters. */
+  readonly #blanks = /[^\S\n]+/y;
+  readonly #plain = /[^\s;'"]+/y;
 
-  constructor(text: string) {
+  constructor(text: string, firstLine: number) {
     this.#text = text;
+    this.#counted = { upTo: 0, lines: firstLine };
   }
 
   run(): Lexed {
-    while (this.#position < this.#text.length) this.#step();
+    while (this.#position < this.#text.length) {
+      if (this.#words.length > 0 || !this.#readPlainLine()) this.#step();
+    }
     this.#endStatement();
     if (this.#unclosedAt === undefined) return { statements: this.#statements };
     const before = this.#text.slice(0, this.#unclosedAt);
@@ -57,14 +66,37 @@ class Lexer {
     return { statements: this.#statements, unclosed };
   }
 
+  /** A whole line of words with one blank between them, as most lines of long scripts are; false for any other. */
+  #readPlainLine(): boolean {
+    const start = this.#position;
+    const end = this.#text.indexOf("\n", start);
+    const source = this.#text.slice(start, end < 0 ? undefined : end);
+    if (!PLAIN_LINE.test(source)) return false;
+    let at = start;
+    for (const text of source.split(" ")) {
+      this.#words.push({ text, start: at, end: at + text.length });
+      at += text.length + 1;
+    }
+    this.#endStatement();
+    this.#position = at;
+    return true;
+  }
+
   #step(): void {
     const char = this.#text[this.#position] ?? "";
     if (char === "\n" || char === ";") {
       this.#endStatement();
       this.#position++;
-    } else if (/\s/.test(char)) this.#position++;
-    else if (char === "#") this.#skipComment();
-    else this.#readWord();
+    } else if (char === "#") this.#skipComment();
+    else if (this.#take(this.#blanks) === "") this.#readWord();
+  }
+
+  /** What the expression finds at this very place; empty when nothing. */
+  #take(expression: RegExp): string {
+    expression.lastIndex = this.#position;
+    const taken = expression.exec(this.#text)?.[0] ?? "";
+    this.#position += taken.length;
+    return taken;
   }
 
   #skipComment(): void {
@@ -77,10 +109,10 @@ class Lexer {
     let text = "";
     for (let char = this.#text[start]; char !== undefined && !this.#endsWord(char); char = this.#text[this.#position]) {
       if (char === "'" || char === '"') text += this.#readQuoted(char);
-      else {
+      else if (char === ";") {
         text += char;
         this.#position++;
-      }
+      } else text += this.#take(this.#plain);
     }
     const end = this.#position;
     const raw = this.#text.slice(start, end);

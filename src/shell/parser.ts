@@ -6,7 +6,7 @@ import { data, QUOTE_DATA } from "../commands/data.ts";
 import { longName, spelling, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
 import { type GlobalOption, globalOptions, globalSpelling } from "../global-options.ts";
-import { readValues, splitCommand } from "./values.ts";
+import { declarationOf, readValues, splitCommand } from "./values.ts";
 
 /** A command and the values it is to run with; some may still have to be read from outside. */
 export interface Invocation {
@@ -35,7 +35,8 @@ export async function parse(words: readonly string[], options: ParseOptions): Pr
   if (!entry) throw unknownCommand(name, options.commands);
   const command = await entry.load();
   const program = buildProgram(entry, command);
-  const { words: own, behind } = splitCommand(rest, command);
+  const declaration = declarationOf(command);
+  const { words: own, behind } = splitCommand(rest, declaration);
   try {
     program.parse(withoutEquals(own, command), { from: "user" });
   } catch (error) {
@@ -47,7 +48,7 @@ export async function parse(words: readonly string[], options: ParseOptions): Pr
   return {
     entry,
     command,
-    ...readValues(command, { words: program.processedArgs, given: program.opts(), behind, where }),
+    ...readValues(declaration, { words: program.processedArgs, given: program.opts(), behind, where }),
   };
 }
 

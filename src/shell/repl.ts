@@ -118,7 +118,7 @@ class Repl {
     });
     const onWatch = watchPrinter({
       state: this.#state,
-      renderer: execution.renderer,
+      renderer: async () => execution.renderer(),
       print: (text) => this.#print(text.toString()),
       onLost: (path) => ledger.noteLostWatch(path),
     });

@@ -1,17 +1,24 @@
-import { write } from "../io/io.ts";
+import type { Renderer } from "../render/renderer.ts";
 import type { WatchListener } from "../session/session.ts";
-import type { Execution } from "./execute.ts";
+import type { ResultOutput } from "./execute.ts";
+import type { Invocation } from "./parser.ts";
 import type { ShellState } from "./shell-state.ts";
 import { watchPrinter } from "./watch-printer.ts";
+
+interface ScriptWatchesOptions {
+  readonly state: ShellState;
+  readonly renderer: () => Promise<Renderer>;
+  readonly output: ResultOutput;
+}
 
 /** Writes what watches see while a script runs. */
 export class ScriptWatches {
   readonly listener: WatchListener;
   #written: Promise<void> = Promise.resolve();
 
-  constructor({ io, renderer }: Pick<Execution, "io" | "renderer">, state: ShellState) {
+  constructor({ state, renderer, output }: ScriptWatchesOptions) {
     const print = (text: string | Uint8Array) => {
-      this.#written = this.#written.then(() => write(io.stdout, text));
+      this.#written = output.write({ out: text }) ?? output.flush();
       // Whoever waits for the end is told.
       this.#written.catch(() => {});
     };
@@ -22,4 +29,9 @@ export class ScriptWatches {
   async flush(): Promise<void> {
     await this.#written;
   }
+}
+
+/** Events may come at any time after this line. */
+export function setsWatch({ entry, args, options }: Invocation): boolean {
+  return entry.group === "watches" || args.watch === true || options.watch === true;
 }

@@ -1,7 +1,17 @@
-/** What the two parsers share: words that have found their place become values. */
+/** What the parsers share: words that have found their place become values. */
 import type { Argument, Option, ValueParser } from "../commands/arguments.ts";
 import type { AnyCommand } from "../commands/command.ts";
 import type { Invocation } from "./parser.ts";
+
+/** A command's arguments and options, taken apart once for all lines that use it. */
+export interface Declaration {
+  readonly args: readonly (readonly [key: string, argument: Argument<unknown>])[];
+  readonly options: readonly (readonly [key: string, option: Option<unknown>])[];
+}
+
+export function declarationOf({ args, options }: AnyCommand): Declaration {
+  return { args: Object.entries<Argument<unknown>>(args), options: Object.entries<Option<unknown>>(options) };
+}
 
 export interface Placed {
   /** A word for each argument, a list of words for the rest. */
@@ -14,28 +24,34 @@ export interface Placed {
 }
 
 /** Throws UsageError. */
-export function readValues(command: AnyCommand, placed: Placed): Pick<Invocation, "args" | "options"> {
+export function readValues(declaration: Declaration, placed: Placed): Pick<Invocation, "args" | "options"> {
   const { words, given, behind = [], where } = placed;
-  const args = Object.entries<Argument<unknown>>(command.args).map(([key, { parse: read, arity }], index) => {
-    if (arity === "command") return [key, behind];
+  const args: Record<string, unknown> = {};
+  for (const [index, [key, { parse: read, arity }]] of declaration.args.entries()) {
     const word = words[index];
-    if (arity === "rest") return [key, Array.isArray(word) ? word.map((one) => read(String(one), where)) : []];
-    return [key, typeof word === "string" ? read(word, where) : undefined];
-  });
-  const options = Object.entries<Option<unknown>>(command.options).map(([key, option]) => {
+    if (arity === "command") args[key] = behind;
+    else if (arity === "rest") args[key] = Array.isArray(word) ? word.map((one) => read(String(one), where)) : [];
+    else args[key] = typeof word === "string" ? read(word, where) : undefined;
+  }
+  const options: Record<string, unknown> = {};
+  for (const [key, option] of declaration.options) {
     const value = given[key];
-    if (option.kind === "flag") return [key, value === true];
-    return [key, typeof value === "string" ? option.parse(value, where) : undefined];
-  });
-  return { args: Object.fromEntries(args), options: Object.fromEntries(options) };
+    if (option.kind === "flag") options[key] = value === true;
+    else options[key] = typeof value === "string" ? option.parse(value, where) : undefined;
+  }
+  return { args, options };
 }
 
 /** Where a command takes a program to run, everything behind the first `--` is the program's; `behind` is undefined without. */
 export function splitCommand(
   words: readonly string[],
-  command: AnyCommand,
+  declaration: Declaration,
 ): { readonly words: readonly string[]; readonly behind?: readonly string[] } {
-  const takesCommand = Object.values<Argument<unknown>>(command.args).some(({ arity }) => arity === "command");
-  const at = takesCommand ? words.indexOf("--") : -1;
+  const at = takesProgram(declaration) ? words.indexOf("--") : -1;
   return at < 0 ? { words } : { words: words.slice(0, at), behind: words.slice(at + 1) };
+}
+
+/** Whether a program to run may stand on the line. */
+export function takesProgram({ args }: Declaration): boolean {
+  return args.some(([, { arity }]) => arity === "command");
 }

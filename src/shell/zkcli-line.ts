@@ -9,6 +9,9 @@ import { decodeText, type ScriptText } from "./statements.ts";
 // blanks is one word of one blank.
 const WORD = /[ \t\n\v\f\r]*([^"'][^ \t\n\v\f\r]*|"[^"]*"|'[^']*')[ \t\n\v\f\r]*/g;
 
+/** Statements wait until it is their turn: a long text is not taken apart as a whole. */
+const LINES_PER_GROUP = 200;
+
 export function zkcliWords(line: string): Word[] {
   return [...line.matchAll(WORD)].map((match) => {
     const [whole, raw = ""] = match;
@@ -18,7 +21,7 @@ export function zkcliWords(line: string): Word[] {
 }
 
 /** As {@link readStatements} does for our own lines: every line that has a word is a statement. */
-export async function* readZkcliStatements(text: ScriptText): AsyncGenerator<Statement> {
+export async function* readZkcliStatements(text: ScriptText): AsyncGenerator<readonly Statement[]> {
   let waiting = "";
   let line = 0;
   for await (const piece of decodeText(text)) {
@@ -26,12 +29,17 @@ export async function* readZkcliStatements(text: ScriptText): AsyncGenerator<Sta
     // A carriage return at the end may be the first half of a line end.
     const lines = waiting.split(/\r\n|\n|\r(?!$)/);
     waiting = lines.pop() ?? "";
-    for (const source of lines) yield* statement(source, ++line);
+    for (let i = 0; i < lines.length; i += LINES_PER_GROUP) {
+      const group = lines.slice(i, i + LINES_PER_GROUP);
+      yield statements(group, line);
+      line += group.length;
+    }
   }
-  yield* statement(waiting.replace(/\r$/, ""), ++line);
+  yield statements([waiting.replace(/\r$/, "")], line);
 }
 
-function* statement(source: string, line: number): Generator<Statement> {
-  const words = zkcliWords(source);
-  if (words.length > 0) yield { words, source, line };
+function statements(lines: readonly string[], linesBefore: number): Statement[] {
+  return lines
+    .map((source, index) => ({ words: zkcliWords(source), source, line: linesBefore + index + 1 }))
+    .filter(({ words }) => words.length > 0);
 }

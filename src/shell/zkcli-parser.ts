@@ -2,12 +2,11 @@
  * Words → an Invocation by the rules of Apache Commons CLI, which zkCli uses: options stand anywhere, flags bundle, `-v5`
  * and `-v=5` are `-v 5`, words too many are ignored, and mistakes are named by Java class. Our long options work as well.
  */
-import type { Argument, Option } from "../commands/arguments.ts";
-import { type AnyCommand, findCommand } from "../commands/command.ts";
+import { type AnyCommand, type CommandEntry, findCommand } from "../commands/command.ts";
 import { longName, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
 import type { Invocation, ParseOptions } from "./parser.ts";
-import { readValues, splitCommand } from "./values.ts";
+import { type Declaration, declarationOf, readValues, splitCommand } from "./values.ts";
 
 /** How many words a command must have; those that are not here need what their declaration says. */
 const AT_LEAST: Readonly<Record<string, number>> = { ls: 1, delquota: 1, setquota: 1, listquota: 1, addWatch: 1 };
@@ -37,52 +36,83 @@ const GROUPS: Readonly<
 
 /** Throws UsageError, in zkCli's words. */
 export async function parseZkcli(words: readonly string[], { commands, cwd }: ParseOptions): Promise<Invocation> {
-  const [name = "", ...rest] = words;
+  const [name = ""] = words;
   const entry = findCommand(commands, name);
   if (!entry) throw new UsageError(`unknown command '${name}'`, { reason: "unknown-command" });
-  const command = await entry.load();
-  const { words: own, behind } = splitCommand(rest, command);
-  const line = new CommonsLine(entry.name, command).parse(own);
-  const args = Object.values<Argument<unknown>>(command.args);
-  const least = AT_LEAST[entry.name] ?? args.filter(({ arity }) => arity === "required").length;
-  const most = AT_MOST[entry.name] ?? Number.POSITIVE_INFINITY;
-  if (line.words.length < least || line.words.length > most) {
-    throw new UsageError("too few words, or too many", {
-      reason: "missing-argument",
-      hint: usage(entry.name, command),
-    });
+  return new ZkcliLines(entry, await entry.load()).parse(words, cwd);
+}
+
+/** The lines of one command. */
+export class ZkcliLines {
+  readonly #entry: CommandEntry;
+  readonly #command: AnyCommand;
+  readonly #declaration: Declaration;
+  readonly #options: CommonsOptions;
+  readonly #least: number;
+  readonly #most: number;
+
+  constructor(entry: CommandEntry, command: AnyCommand) {
+    this.#entry = entry;
+    this.#command = command;
+    this.#declaration = declarationOf(command);
+    this.#options = commonsOptions(this.#declaration);
+    const { args } = this.#declaration;
+    this.#least = AT_LEAST[entry.name] ?? args.filter(([, { arity }]) => arity === "required").length;
+    this.#most = AT_MOST[entry.name] ?? Number.POSITIVE_INFINITY;
   }
-  const placed = args.map(({ arity }, index) => (arity === "rest" ? line.words.slice(index) : line.words[index]));
-  dropExtraWords(command, placed);
-  const where = { cwd, isVerbatim: true };
-  return { entry, command, ...readValues(command, { words: placed, given: line.given, behind, where }) };
+
+  /** Throws UsageError, in zkCli's words. */
+  parse([, ...rest]: readonly string[], cwd: string): Invocation {
+    const [entry, command, declaration] = [this.#entry, this.#command, this.#declaration];
+    const { words: own, behind } = splitCommand(rest, declaration);
+    const { words, given } = new CommonsLine(entry.name, this.#options).parse(own);
+    if (words.length < this.#least || words.length > this.#most) {
+      throw new UsageError("too few words, or too many", {
+        reason: "missing-argument",
+        hint: usage(entry.name, command),
+      });
+    }
+    const placed = declaration.args.map(([, { arity }], index) =>
+      arity === "rest" ? words.slice(index) : words[index],
+    );
+    dropExtraWords(declaration, placed);
+    const where = { cwd, isVerbatim: true };
+    return { entry, command, ...readValues(declaration, { words: placed, given, behind, where }) };
+  }
 }
 
 /** `set /p two words` stores `two`; only a number can be meant as zkCli's old positional version, or as our count. */
-function dropExtraWords(command: AnyCommand, words: unknown[]): void {
-  for (const [index, key] of Object.keys(command.args).entries()) {
-    const isNumber = /^-?\d+$/.test(String(words[index]));
-    if ((key === "version" || key === "count") && !isNumber) words[index] = undefined;
+function dropExtraWords({ args }: Declaration, words: unknown[]): void {
+  for (const [index, [key]] of args.entries()) {
+    if (key !== "version" && key !== "count") continue;
+    if (!/^-?\d+$/.test(String(words[index]))) words[index] = undefined;
   }
+}
+
+/** By every spelling, without its first dash. */
+type CommonsOptions = ReadonlyMap<string, { readonly key: string; readonly takesValue: boolean }>;
+
+function commonsOptions(declaration: Declaration): CommonsOptions {
+  const options = declaration.options.flatMap(([key, { kind, short }]) =>
+    [short.slice(1) || longName(key).slice(2), longName(key).slice(1)].map(
+      (spelt) => [spelt, { key, takesValue: kind === "value" }] as const,
+    ),
+  );
+  return new Map(options.filter(([spelt]) => spelt !== ""));
 }
 
 class CommonsLine {
   readonly words: string[] = [];
   readonly given: Record<string, string | true> = {};
   readonly #name: string;
-  readonly #options: ReadonlyMap<string, { readonly key: string; readonly takesValue: boolean }>;
+  readonly #options: CommonsOptions;
   /** The option whose value has to come next. */
   #open: { readonly key: string; readonly name: string } | undefined;
   #selected: string | undefined;
 
-  constructor(name: string, command: AnyCommand) {
+  constructor(name: string, options: CommonsOptions) {
     this.#name = name;
-    const options = Object.entries<Option<unknown>>(command.options).flatMap(([key, { kind, short }]) =>
-      [short.slice(1) || longName(key).slice(2), longName(key).slice(1)].map(
-        (spelt) => [spelt, { key, takesValue: kind === "value" }] as const,
-      ),
-    );
-    this.#options = new Map(options.filter(([spelt]) => spelt !== ""));
+    this.#options = options;
   }
 
   parse(words: readonly string[]): this {

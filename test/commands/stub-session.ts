@@ -74,6 +74,11 @@ export class StubSession {
     if (this.state !== "connected") this.become({ state: "connected", server: this.server });
   }
 
+  async knows(): Promise<boolean> {
+    await this.connected();
+    return !this.isOld;
+  }
+
   aliveForMs(): number {
     return 12_000;
   }
@@ -224,9 +229,12 @@ export class StubSession {
   async multiRead(ops: readonly ReadOp[], options: CallOptions = {}): Promise<ReadResult[]> {
     this.asked.push(`multiRead ${ops.map(({ path }) => path).join(" ")}`);
     if (options.signal?.aborted) throw new InterruptedError();
-    return ops.map(({ path }) => {
-      const error = this.#failures.get(path) ?? (this.#znodes.has(path) ? undefined : noNode(path));
-      return error ? { op: "error", path, error } : { op: "getChildren", path, children: this.#children(path) };
+    return ops.map(({ op, path }) => {
+      const znode = this.#znodes.get(path);
+      const error = this.#failures.get(path) ?? (znode ? undefined : noNode(path));
+      if (error || !znode) return { op: "error", path, error: error ?? noNode(path) };
+      if (op === "getData") return { op, path, data: znode.data, stat: znode.stat };
+      return { op, path, children: this.#children(path) };
     });
   }
 

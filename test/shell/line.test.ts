@@ -60,6 +60,31 @@ describe("lex", () => {
     expect(second?.words[1]).toEqual({ text: "/a b", start: 12, end: 18 });
   });
 
+  test("reads a plain line as it reads any other", () => {
+    const characters = [..."ab/-#;'\"\\ \t\r\n{}\u00a0\u2028"];
+    let seed = 1;
+    for (let round = 0; round < 20_000; round++) {
+      let line = "";
+      for (let length = round % 9; length > 0; length--) {
+        seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+        line += characters[(seed >> 8) % characters.length];
+      }
+      // Behind a blank nothing is plain.
+      const { statements, unclosed } = lex(` ${line}`);
+      const moved = statements.map((statement) => ({
+        ...statement,
+        words: statement.words.map(({ text, start, end }) => ({ text, start: start - 1, end: end - 1 })),
+      }));
+      const found = lex(line);
+      expect([line, found.statements, found.unclosed?.line]).toEqual([line, moved, unclosed?.line]);
+    }
+  });
+
+  test("counts lines from the one it is told", () => {
+    const { statements, unclosed } = lex("get /a\n\nget '/b'\nset /c 'x", 10);
+    expect([...statements.map(({ line }) => line), unclosed?.line]).toEqual([10, 12, 13, 13]);
+  });
+
   test("reads a long script in linear time", () => {
     const text = "get /a/b/c 'some data'\n".repeat(20_000);
     expect(lex(text).statements).toHaveLength(20_000);

@@ -41,8 +41,8 @@ describe("zkcliWords", () => {
 
 async function statements(text: ScriptText): Promise<{ line: number; source: string; words: string[] }[]> {
   const found = [];
-  for await (const { line, source, words } of readZkcliStatements(text)) {
-    found.push({ line, source, words: words.map((word) => word.text) });
+  for await (const group of readZkcliStatements(text)) {
+    for (const { line, source, words } of group) found.push({ line, source, words: words.map((word) => word.text) });
   }
   return found;
 }

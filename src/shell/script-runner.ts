@@ -1,0 +1,269 @@
+import type { AnyCommand } from "../commands/command.ts";
+import { ExitCode, UsageError, ZkshError } from "../errors.ts";
+import { isBrokenPipe } from "../io/io.ts";
+import type { Renderer } from "../render/renderer.ts";
+import type { Control } from "../result.ts";
+import type { Session } from "../session/session.ts";
+import { begin, beginNow, type Execution, isOneFlight, isReady, type Running } from "./execute.ts";
+import type { FrontEnd } from "./front-end.ts";
+import { GatheredOutput } from "./gathered-output.ts";
+import type { Statement } from "./line.ts";
+import { LineParser } from "./line-parser.ts";
+import { LineWindow } from "./line-window.ts";
+import type { Invocation } from "./parser.ts";
+import type { Script } from "./script.ts";
+import { type ScriptPlace, ScriptPlaces } from "./script-place.ts";
+import { ScriptWatches, setsWatch } from "./script-watches.ts";
+import type { ShellState } from "./shell-state.ts";
+import { readStatements, UnclosedQuoteError } from "./statements.ts";
+
+interface Started {
+  readonly statement: Statement;
+  readonly running: Running;
+}
+
+/**
+ * Runs the statements of one script in their order. Lines whose requests can leave at once are sent without waiting for the
+ * answers of those before them; what they say is written in their order all the same.
+ */
+export class ScriptRunner {
+  readonly #script: Script;
+  readonly #read: NonNullable<Script["read"]>;
+  readonly #frontEnd: FrontEnd;
+  readonly #state: ShellState;
+  readonly #parser: LineParser;
+  readonly #output: GatheredOutput;
+  readonly #watches: ScriptWatches;
+  readonly #window = new LineWindow();
+  /** Lines that have been sent and not been written yet, in order. */
+  readonly #underWay: Started[] = [];
+  readonly #places: ScriptPlaces;
+  #renderer: Renderer | undefined;
+  #hasWatches = false;
+  #hasFailed = false;
+  #isOver = false;
+  #exitCode: number = ExitCode.ok;
+  #again: string | undefined;
+
+  constructor(script: Script, frontEnd: FrontEnd, state: ShellState) {
+    this.#script = script;
+    this.#read = script.read ?? readStatements;
+    this.#frontEnd = frontEnd;
+    this.#state = state;
+    this.#parser = new LineParser({ commands: frontEnd.program.commands, dialect: frontEnd.dialect });
+    this.#output = new GatheredOutput(frontEnd.io);
+    const renderer = () => this.#openRenderer();
+    this.#watches = new ScriptWatches({ state, renderer, output: this.#output });
+    this.#places = new ScriptPlaces(state, (command, session) => this.#execution(command, session));
+  }
+
+  async run(): Promise<number> {
+    let line = 1;
+    const groups = this.#read(this.#script.text)[Symbol.asyncIterator]();
+    try {
+      for (let next = await this.#next(groups); !next.done && !this.#isOver; next = await this.#next(groups)) {
+        for (const statement of next.value) {
+          if (this.#isOver) break;
+          line = statement.line;
+          // Most lines need no waiting: those of one turn leave together.
+          if (!this.#startNow(statement)) await this.#state.attend(() => this.#run(statement));
+          if (this.#underWay.length >= this.#window.size) await this.#finish(this.#window.size / 2);
+        }
+      }
+    } catch (error) {
+      await this.#finishAll();
+      await this.#fail(error, error instanceof UnclosedQuoteError ? error.line : line);
+    }
+    await this.#finishAll();
+    // What has run last did not have it to the end.
+    if (this.#state.lostLock) await this.#fail(this.#state.lostLock, line);
+    await this.#watches.flush().catch((error: unknown) => this.#fail(error, line));
+    if (this.#exitCode !== ExitCode.ok) return this.#exitCode;
+    return this.#hasFailed ? ExitCode.partial : ExitCode.ok;
+  }
+
+  /** While there is no further statement, what was sent is finished: somebody may wait for its answer before going on. */
+  async #next(groups: AsyncIterator<readonly Statement[]>): Promise<IteratorResult<readonly Statement[]>> {
+    if (this.#isOver) return { done: true, value: undefined };
+    const next = groups.next();
+    if (this.#underWay.length > 0 && !(await isSettled(next))) await this.#finishAll();
+    if (!this.#isOver) return next;
+    next.catch(() => {});
+    return { done: true, value: undefined };
+  }
+
+  /** False for a line that has to wait for something: a session, its command to be loaded, or those before it. */
+  #startNow(statement: Statement): boolean {
+    const place = this.#places.now();
+    if (!place || this.#state.lostLock) return false;
+    const words = statement.words.map((word) => word.text);
+    let invocation: Invocation | undefined;
+    try {
+      invocation = this.#parser.parseNow(words, place.cwd);
+    } catch {
+      // It will be told when it is this line's turn.
+      return false;
+    }
+    if (invocation === undefined || !this.#share(statement, invocation, place)) return false;
+    this.#state.history.push(statement.source);
+    return true;
+  }
+
+  /** Sends a line's requests behind those of the lines before it, without waiting for their answers, where that is safe. */
+  #share(statement: Statement, invocation: Invocation, place: ScriptPlace): boolean {
+    const { entry, command } = invocation;
+    if (entry.isOffline || !this.#maySharedBe(command.effect) || !isReady(invocation)) return false;
+    const execution = place.execution(entry.name);
+    if (!isOneFlight(invocation, execution.context)) return false;
+    this.#hasWatches ||= setsWatch(invocation);
+    let running: Running;
+    try {
+      running = beginNow(invocation, execution);
+    } catch (error) {
+      running = { finish: () => Promise.reject(error) };
+    }
+    this.#underWay.push({ statement, running });
+    return true;
+  }
+
+  /**
+   * The server answers a session's requests in order, so a read may be sent while earlier lines are still unanswered. A
+   * write may not where an earlier failure or an event has to be told first, and nothing may while a lock can be lost.
+   */
+  #maySharedBe(effect: AnyCommand["effect"]): boolean {
+    if (this.#state.heldLocks.size > 0) return false;
+    return effect === "read" || (effect === "write" && this.#script.keepsGoing && !this.#hasWatches);
+  }
+
+  async #run(statement: Statement): Promise<void> {
+    // What follows was written to run under it.
+    if (this.#state.lostLock) return this.#fail(this.#state.lostLock, statement.line, statement.words[0]?.text);
+    this.#state.history.push(statement.source);
+    const words = statement.words.map((word) => word.text);
+    let command = words[0];
+    try {
+      const invocation = await this.#parser.parse(words, this.#state.cwd);
+      command = invocation.entry.name;
+      const place = invocation.entry.isOffline ? undefined : await this.#places.find();
+      if (place && this.#share(statement, invocation, place)) return;
+      await this.#finishAll();
+      if (this.#isOver) return;
+      await this.#runAlone(statement, invocation, place);
+    } catch (error) {
+      await this.#finishAll();
+      await this.#fail(error, statement.line, command);
+    }
+    if (this.#again !== undefined) await this.#runAgain(statement.line);
+  }
+
+  async #runAlone(statement: Statement, invocation: Invocation, place: ScriptPlace | undefined): Promise<void> {
+    this.#hasWatches ||= setsWatch(invocation);
+    // It may be just what opens or ends the session.
+    if (invocation.entry.isOffline) this.#places.leave();
+    const running = await begin(invocation, this.#execution(invocation.entry.name, place?.session));
+    this.#underWay.push({ statement, running });
+    await this.#finishAll();
+  }
+
+  #execution(command: string, session: Session | undefined): Execution {
+    const context = this.#frontEnd.context({ state: this.#state, command, session, onWatch: this.#watches.listener });
+    return {
+      ...this.#frontEnd.execution,
+      context,
+      renderer: () => this.#renderer ?? this.#openRenderer(),
+      output: this.#output,
+      onControl: (control: Control) => this.#control(control),
+      ...(this.#script.name === "stdin" && { readStdin: refuseStdin }),
+    };
+  }
+
+  async #openRenderer(): Promise<Renderer> {
+    this.#renderer ??= await this.#frontEnd.execution.renderer();
+    return this.#renderer;
+  }
+
+  /** Writes what the oldest lines say, until no more than `left` are under way. */
+  async #finish(left: number): Promise<void> {
+    for (let next = this.#underWay[0]; next !== undefined && this.#underWay.length > left; next = this.#underWay[0]) {
+      this.#underWay.shift();
+      if (this.#isOver) continue;
+      const { statement, running } = next;
+      const before = this.#output.total;
+      try {
+        const finished = running.finish();
+        const code = typeof finished === "number" ? finished : await finished;
+        this.#window.finished(this.#output.total - before);
+        if (code !== ExitCode.ok) this.#failed(code);
+      } catch (error) {
+        await this.#fail(error, statement.line, statement.words[0]?.text);
+      }
+    }
+  }
+
+  async #finishAll(): Promise<void> {
+    const line = this.#underWay.at(-1)?.statement.line ?? 0;
+    await this.#finish(0);
+    try {
+      await this.#output.flush();
+    } catch (error) {
+      await this.#fail(error, line);
+    }
+  }
+
+  async #runAgain(line: number): Promise<void> {
+    const source = this.#again ?? "";
+    this.#again = undefined;
+    this.#state.history.pop();
+    for await (const group of this.#read([source])) {
+      for (const statement of group) await this.#run({ ...statement, line });
+    }
+    await this.#finishAll();
+  }
+
+  #control(control: Control): void {
+    if (control.kind === "exit") this.#isOver = true;
+    else if (control.kind === "again") this.#again = control.line;
+  }
+
+  async #fail(error: unknown, line: number, command?: string): Promise<void> {
+    if (this.#isOver) return;
+    // What the lines before it have said comes first.
+    const first = await this.#output.flush().then(
+      () => error,
+      (unwritten: unknown) => unwritten,
+    );
+    // Nobody reads on: that is an end like any other.
+    if (isBrokenPipe(first)) {
+      this.#isOver = true;
+      return;
+    }
+    const session = () => this.#state.session();
+    const where = { file: this.#script.name, line, session, ...(command !== undefined && { command }) };
+    this.#failed(await this.#script.report(first, where), { isFinal: isFinal(first) });
+  }
+
+  #failed(code: number, { isFinal: mustStop = false } = {}): void {
+    this.#hasFailed = true;
+    if (this.#script.keepsGoing && !mustStop) return;
+    this.#exitCode = code;
+    this.#isOver = true;
+  }
+}
+
+/** Whether a promise needs nothing from outside to settle. */
+function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([settled, new Promise<false>((resolve) => setImmediate(resolve, false))]);
+}
+
+/** Going on makes no sense: the program was interrupted, or there is no server. */
+function isFinal(error: unknown): boolean {
+  return error instanceof ZkshError && (error.reason === "interrupted" || error.reason === "unreachable");
+}
+
+async function refuseStdin(): Promise<never> {
+  throw new UsageError("stdin is the script, so it cannot be data too", { hint: "give the data as text or @file" });
+}

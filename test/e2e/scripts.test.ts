@@ -1,0 +1,195 @@
+/** Long scripts, whose lines share flights: what is written and done is what one line after the other would have. */
+import { randomBytes } from "node:crypto";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { startFakeServer } from "../support/fake-server.ts";
+import { startFaultProxy } from "../support/fault-proxy.ts";
+import { openFor } from "../support/open-session.ts";
+import { freshChroot, sharedServer } from "../support/shared-server.ts";
+import { ended, spawnTracked } from "../support/tracked-process.ts";
+import { runZksh, startZksh } from "../support/zksh-process.ts";
+
+const COUNT = 1_000;
+let server: string;
+let env: { ZKSH_SERVER: string };
+
+beforeAll(async () => {
+  server = await freshChroot();
+  env = { ZKSH_SERVER: server };
+  const script = ["create /n", ...numbers(COUNT).map((i) => `create /n/${i} data-${i},`)].join("\n");
+  await runZksh(["--keep-going"], { env, input: script });
+});
+
+function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}
+
+function lines(count: number, line: (i: number) => string): string {
+  return numbers(count)
+    .map((i) => `${line(i)}\n`)
+    .join("");
+}
+
+const FORMATS = [
+  { format: "text", data: (i: number) => `data-${i},` },
+  { format: "json", data: (i: number) => `"data":"data-${i},"` },
+  { format: "zkcli", data: (i: number) => `data-${i},\n` },
+];
+
+describe("the output", () => {
+  test.each(FORMATS)("is in the order of the lines: $format", async ({ format, data }) => {
+    const input = lines(COUNT, (i) => (i % 7 === 0 ? `ls /n/${i}` : i % 5 === 0 ? `stat /n/${i}` : `get /n/${i}`));
+    const { code, stdout, stderr } = await runZksh(["-o", format], { env, input });
+    expect([code, stderr]).toEqual([0, ""]);
+    let at = 0;
+    for (const i of numbers(COUNT)) {
+      if (i % 7 === 0 || i % 5 === 0) continue;
+      at = String(stdout).indexOf(data(i), at);
+      expect([i, at >= 0]).toEqual([i, true]);
+    }
+  });
+
+  test("has errors between the lines around them, each with its line", async () => {
+    const input = lines(300, (i) => (i % 10 === 3 ? `get /none/${i}` : i % 10 === 7 ? `nonsense ${i}` : `get /n/${i}`));
+    const child = spawnTracked("bash", ["-c", `"$0" bin/zksh.js --keep-going 2>&1`, process.execPath], {
+      cwd: `${import.meta.dirname}/../..`,
+      env: { ...process.env, ...env },
+    });
+    let written = "";
+    child.stdout?.on("data", (chunk) => (written += chunk));
+    child.stdin?.end(input);
+    await ended(child);
+    await eventually(() => child.stdout?.readableEnded === true);
+    const seen = [...written.matchAll(/data-(\d+),|stdin:(\d+): error/g)].map(([, data, line]) =>
+      line === undefined ? `data ${data}` : `error ${Number(line) - 1}`,
+    );
+    const expected = numbers(300).map((i) => (i % 10 === 3 || i % 10 === 7 ? `error ${i}` : `data ${i}`));
+    expect([child.exitCode, seen]).toEqual([8, expected]);
+  });
+
+  test("is complete where znodes are large", async () => {
+    const session = openFor(server);
+    const data = numbers(200).map(() => randomBytes(50 * 1024).toString("hex"));
+    await session.create("/large", null);
+    await Promise.all(data.map((text, i) => session.create(`/large/${i}`, Buffer.from(text))));
+    const { code, stdout, stderr } = await runZksh([], { env, input: lines(200, (i) => `get /large/${i}`) });
+    expect([code, stderr, String(stdout) === data.join("")]).toEqual([0, "", true]);
+  });
+
+  test("comes line by line to somebody who waits for it", async () => {
+    const zksh = startZksh([], { env });
+    let expected = "";
+    for (const i of numbers(20)) {
+      zksh.write(`get /n/${i}\n`);
+      expected += `data-${i},`;
+      await eventually(() => String(zksh.stdout) === expected);
+    }
+    zksh.write("get /n/1; get /n/2; create /n/answered x; get /n/answered\nget /n/3\n");
+    expected += "data-1,data-2,/n/answered\nxdata-3,";
+    await eventually(() => String(zksh.stdout) === expected);
+    zksh.endInput();
+    expect((await zksh.result).code).toBe(0);
+  });
+});
+
+describe("a failure in the middle", () => {
+  test.each([
+    { name: "a read", line: "get /none", says: "stdin:51: error: no such znode: /none (NoNode)", code: 3 },
+    { name: "an answer that says no", line: "exists /none", says: "", code: 1 },
+    { name: "a mistake", line: "get", says: "stdin:51: error: missing required argument 'path'", code: 2 },
+    { name: "a write", line: "create /n/1", says: "stdin:51: error: znode already exists: /n/1", code: 5 },
+  ])("ends the script: $name", async ({ line, says, code }) => {
+    const after = `/after-${code}`;
+    const input = `${lines(50, (i) => `get /n/${i}`)}${line}\nget /n/50\ncreate ${after}\nget /n/51\n`;
+    const result = await runZksh([], { env, input });
+    const before = numbers(50)
+      .map((i) => `data-${i},`)
+      .join("");
+    expect(String(result.stdout).replace(/(false|no)?\n?$/, "")).toBe(before);
+    expect(result.stderr).toContain(says);
+    expect(result.stderr.split("error:").length).toBe(says === "" ? 1 : 2);
+    expect(result.code).toBe(code);
+    expect(await openFor(server).exists(after)).toBeUndefined();
+  });
+
+  test("does not, with --keep-going; writes that follow are done", async () => {
+    const input = `${lines(100, (i) => `create /n/${i % 2 === 0 ? i : `new-${i}`} x`)}get /n/new-99\n`;
+    const { code, stdout, stderr } = await runZksh(["--keep-going"], { env, input });
+    const made = numbers(100).filter((i) => i % 2 === 1);
+    expect(String(stdout)).toBe(`${made.map((i) => `/n/new-${i}\n`).join("")}x`);
+    const failed = [...stderr.matchAll(/stdin:(\d+): error: znode already exists: \/n\/(\d+) /g)];
+    expect(failed.map(([, line, name]) => Number(line) - Number(name))).toEqual(made.map(() => 1));
+    expect(code).toBe(8);
+  });
+});
+
+describe("a line sees what the lines before it have done, and nothing of those behind it", () => {
+  test.each([{ argv: [] }, { argv: ["--keep-going"] }, { argv: ["-o", "zkcli", "--keep-going"] }])(
+    "$argv",
+    async ({ argv }) => {
+      const own = `/own-${argv.length}`;
+      const input = `create ${own} 0\n${lines(600, (i) => {
+        const round = Math.floor(i / 6);
+        return i % 6 === 0 ? `set ${own} v${round},` : i % 6 === 4 ? `stat ${own}` : `get ${own}`;
+      })}delete ${own}\nexists ${own}\n`;
+      const { stdout, stderr } = await runZksh(argv, { env, input });
+      expect(stderr).toMatch(/^(Created .*\n)?$/);
+      const text = String(stdout);
+      const seen = [...text.matchAll(/v(\d+),/g)].map(([, round]) => Number(round));
+      expect(seen).toEqual(numbers(400).map((i) => Math.floor(i / 4)));
+      const versions = [...text.matchAll(/dataVersion[ =]+(\d+)/g)].map(([, version]) => Number(version));
+      expect(versions).toEqual(numbers(100).map((i) => i + 1));
+    },
+  );
+});
+
+describe("other servers", () => {
+  test("one without multiRead is asked plainly", async () => {
+    const answers = (path: string) => Buffer.concat([length(path.length), Buffer.from(path), Buffer.alloc(68)]);
+    const fake = await startFakeServer({
+      srvr: "Zookeeper version: 3.5.10, built on some day\n",
+      onRequest({ opcode, body }, reply) {
+        if (opcode === 4) return reply.ok(answers(body.toString("utf8", 4, body.length - 1)));
+        return opcode === 22 ? reply.close() : false;
+      },
+    });
+    onTestFinished(() => fake.close());
+    const { code, stdout, stderr } = await runZksh(["-s", fake.address], { input: lines(100, (i) => `get /${i}`) });
+    expect([code, stderr, String(stdout)]).toEqual([
+      0,
+      "",
+      numbers(100)
+        .map((i) => `/${i}`)
+        .join(""),
+    ]);
+    expect(new Set(fake.connections.flatMap(({ opcodes }) => opcodes))).toEqual(new Set([4, -11]));
+  });
+
+  test("a session that is lost fails what was under way, from its first line; the next lines get a new one", async () => {
+    const address = sharedServer();
+    const proxy = await startFaultProxy(Number(address.split(":")[1]));
+    onTestFinished(() => proxy.close());
+    const behind = server.replace(address, proxy.address);
+    const zksh = startZksh(["-s", behind, "--timeout", "4s", "--keep-going"], { env: {} });
+    zksh.write("get /n/1\n");
+    await eventually(() => String(zksh.stdout) === "data-1,");
+    proxy.blackhole();
+    zksh.write(lines(3, (i) => `get /n/${i + 2}`));
+    await eventually(() => zksh.stderr.includes("stdin:4: error"), { timeoutMs: 15_000 });
+    proxy.heal();
+    zksh.write("get /n/5\n");
+    await eventually(() => String(zksh.stdout) === "data-1,data-5,", { timeoutMs: 15_000 });
+    zksh.endInput();
+    expect((await zksh.result).code).toBe(8);
+    const failures = [...zksh.stderr.matchAll(/^stdin:(\d): error: (.*)$/gm)].map(
+      ([, line, what]) => `${line} ${what}`,
+    );
+    expect(failures).toEqual([2, 3, 4].map((line) => expect.stringMatching(`^${line} .*session has expired`)));
+  });
+});
+
+function length(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
