@@ -33,6 +33,10 @@ export const whoholds = defineCommand({
 });
 
 async function look({ session, signal }: Context, paths: readonly string[]): Promise<Result> {
+  // Where many wait, their tickets are read in multiReads; the answer comes while we see who is there.
+  session()
+    .knows("multiRead", { signal })
+    .catch(() => {});
   const reports = await Promise.all(paths.map((path) => inspectLock(session(), path, { signal })));
   return { kind: "locks", reports, deadlocks: [] };
 }

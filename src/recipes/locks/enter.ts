@@ -44,9 +44,9 @@ export async function enter(
       shapes.flatMap((shape) => creates(shape, uuid)),
       { signal },
     );
-    const listings = Promise.all(shapes.map(({ path }) => list(session, path, { signal })));
+    const listings = shapes.map(({ path }) => session.getChildren2(path, { signal }));
     // Whatever becomes of the tickets decides; without them the lists are of no use.
-    listings.catch(() => {});
+    for (const listing of listings) listing.catch(() => {});
     let tickets: Ticket[];
     try {
       const { results, zxid } = await creating;
@@ -65,7 +65,11 @@ export async function enter(
       continue;
     }
     try {
-      const entered = pair(tickets, await listings);
+      const entered: Entered[] = [];
+      for (const [index, ticket] of tickets.entries()) {
+        const listing = await listed(session, shapes[index]?.path ?? "", listings[index], { signal });
+        entered.push({ ticket, listing });
+      }
       if (isAgain) chores.add(removeSpares(session, shapes, entered));
       return entered;
     } catch (error) {
@@ -81,16 +85,25 @@ export async function enter(
   }
 }
 
-export async function list(session: Session, path: string, options: ReadOptions): Promise<Listing> {
-  const { children, stat } = await untilAnswered(() => session.getChildren2(path, options));
-  return { children, asOf: stat.pzxid };
+export function list(session: Session, path: string, options: ReadOptions): Promise<Listing> {
+  return listed(session, path, session.getChildren2(path, options), options);
 }
 
-function pair(tickets: readonly Ticket[], listings: readonly Listing[]): Entered[] {
-  return tickets.flatMap((ticket, index) => {
-    const listing = listings[index];
-    return listing ? [{ ticket, listing }] : [];
-  });
+/** What `listing` will say, or another one where its answer is lost. */
+async function listed(
+  session: Session,
+  path: string,
+  listing: ReturnType<Session["getChildren2"]> | undefined,
+  options: ReadOptions,
+): Promise<Listing> {
+  for (let asked = listing; ; asked = undefined) {
+    try {
+      const { children, stat } = await (asked ?? session.getChildren2(path, options));
+      return { children, asOf: stat.pzxid };
+    } catch (error) {
+      if (!isFateUnknown(error)) throw error;
+    }
+  }
 }
 
 /** Prepares another try after a create that failed, or gives what it made after all; throws what is final. */

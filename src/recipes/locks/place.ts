@@ -54,20 +54,28 @@ export class Place {
     chores.add(remove(session, this.#ticket.nodes));
   }
 
+  /** The lock, where it is our turn already. When it throws, the ticket is given back. */
+  heldAtOnce(): HeldLock | undefined {
+    if (!this.isFirst) return undefined;
+    try {
+      return this.#hold();
+    } catch (error) {
+      this.leave();
+      throw error;
+    }
+  }
+
   /** Resolves when it is our turn. When it throws, the ticket is given back. */
   async held(): Promise<HeldLock> {
-    const { session, path, queue } = this.#options;
+    const { path, queue } = this.#options;
     const { signal, mayWait, refreshMs } = this.#attempt;
     try {
-      const { isFirst } = this;
-      if (!isFirst && !mayWait) throw busy(path, await queue.holder(this.#ticket, signal));
-      if (!isFirst) {
+      if (!this.isFirst) {
+        if (!mayWait) throw busy(path, await queue.holder(this.#ticket, signal));
         this.#own.watch();
         await queue.untilFirst(this.#ticket, { signal, own: this.#own, refreshMs });
         this.#own.throwIfGone();
       }
-      // After a pause the answer may be older than the session could live.
-      if (!session.isAlive()) throw sessionLost();
       return this.#hold();
     } catch (error) {
       this.leave();
@@ -77,6 +85,8 @@ export class Place {
 
   #hold(): HeldLock {
     const { session, path, mode, onEvent, isStamped } = this.#options;
+    // After a pause the answer may be older than the session could live.
+    if (!session.isAlive()) throw sessionLost();
     const [ticket, own, { data, begun }] = [this.#ticket, this.#own, this.#attempt];
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });

@@ -45,7 +45,8 @@ export class QueueLock extends LockRecipe<HeldLock> {
     const { chores, knownPaths } = this;
     const shape = ticketShape(this.path, this.#shape, this.options, attempt);
     const [entered] = await enter(this.session, [shape], randomUUID(), { signal, chores, knownPaths });
-    return this.place(entered as Entered, attempt).held();
+    const place = this.place(entered as Entered, attempt);
+    return place.heldAtOnce() ?? (await place.held());
   }
 
   protected place(entered: Entered, attempt: Attempt): Place {

@@ -37,12 +37,14 @@ export class Caller {
   /** Undefined where a server does not say. */
   readonly #versions = new Map<string, Version | undefined>();
   #isVersionWanted = false;
+  /** The server that the last handshake was sent to. */
+  #greeted: Endpoint | undefined;
 
   constructor(connection: Connection, tls: TlsOptions | undefined) {
     this.#connection = connection;
     this.#tls = tls;
-    // While the handshake is under way, so that the answer costs no time of its own.
     connection.on("greeting", (endpoint: Endpoint) => {
+      this.#greeted = endpoint;
       if (this.#isVersionWanted) void this.#ask(endpoint);
     });
   }
@@ -180,6 +182,8 @@ export class Caller {
 
   async #attachedVersion(): Promise<Version | undefined> {
     this.#isVersionWanted = true;
+    // While the handshake is under way, so that the answer costs no time of its own.
+    if (this.#greeted) void this.#ask(this.#greeted);
     await this.#connection.whenConnected();
     const { endpoint } = this.#connection;
     return endpoint && this.#ask(endpoint);
