@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -18,6 +19,19 @@ export function makeZnodes(address: string, paths: readonly string[]): Promise<v
     for (let at = 0; at < paths.length; at += BATCH) {
       await session.multi(paths.slice(at, at + BATCH).map((path) => ({ op: "create", path, data })));
     }
+  });
+}
+
+/** So many tickets in the queue of a lock, as if somebody waited behind each, until `work` has ended. */
+export function withQueue<T>(address: string, path: string, tickets: number, work: () => Promise<T>): Promise<T> {
+  const data = Buffer.from(JSON.stringify({ v: 1, tool: "zksh", mode: "exclusive", host: "bench", pid: 1 }));
+  return withSession(address, async (session) => {
+    await session.create(path, null);
+    for (let made = 0; made < tickets; made += BATCH) {
+      const batch = Array.from({ length: Math.min(BATCH, tickets - made) }, () => `${path}/_c_${randomUUID()}-lock-`);
+      await session.multi(batch.map((node) => ({ op: "create", path: node, data, mode: "ephemeralSequential" })));
+    }
+    return work();
   });
 }
 

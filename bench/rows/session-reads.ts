@@ -33,7 +33,7 @@ export const sessionReads: Measurement = {
           ...(await worker.ask<Omit<Reads, "reads">>("read", reads)),
         });
         for (const worker of [ours, java, naive]) await reading(worker, WARM_UP)();
-        const samples = await takeTurns(isQuick ? 2 : 7, [
+        const samples = await takeTurns(isQuick ? 3 : 7, [
           { name: "whole", run: reading(ours, count) },
           { name: "java", run: reading(java, count) },
           { name: "half", run: reading(ours, count / 2) },

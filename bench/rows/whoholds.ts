@@ -1,9 +1,8 @@
 import { type FaultProxy, startFaultProxy } from "../../test/support/fault-proxy.ts";
 import { type Effort, type Measurement, withServer } from "../bench.ts";
-import { untilQuiet } from "../packets.ts";
 import { type CommandLine, countLines, run, scratchFile, zkcli, zksh } from "../processes.ts";
 import { takeTurns } from "../take-turns.ts";
-import { Worker, withWorkers } from "../worker.ts";
+import { withQueue } from "../znodes.ts";
 
 const CONTENDERS = 5_000;
 const ONE_WAY_MS = 200;
@@ -13,11 +12,8 @@ export const whoholds: Measurement = {
   name: "whoholds",
   measure: ({ isQuick }: Effort) =>
     withServer(async (server) => {
-      const worker = new Worker("zksh-locks.js", [server.address, "/lock"]);
       const network = await startFaultProxy(server.port);
-      return withWorkers([worker], async () => {
-        await worker.ask("queue", CONTENDERS - 1, 1);
-        await untilQuiet(server.address, CONTENDERS - 1);
+      return withQueue(server.address, "/lock", CONTENDERS, async () => {
         const asking = (address: string) => zksh("-s", address, "whoholds", "/lock");
         const samples = await takeTurns(isQuick ? 3 : 9, [
           { name: "zksh", run: () => answered(asking(server.address), CONTENDERS) },
