@@ -20,16 +20,21 @@ function load(name) {
   Object.defineProperty(loading, "url", { get: () => pathToFileURL(filename).href });
   loaded.set(name, loading);
   const source = readFileSync(filename, "utf8");
-  // Node looks for source maps of what it compiles itself.
-  if (process.sourceMapsEnabled) loading._compile(source, filename);
+  // Node looks for source maps only in what it wraps and compiles itself.
+  if (process.sourceMapsEnabled) loading._compile(unwrapped(source), filename);
   else compile(source, filename).call(loading.exports, loading.exports, provide, loading);
   return loading.exports;
 }
 
+/** The function around a file's text. */
 function compile(source, filename) {
-  const head = "(function(exports,require,module){";
-  const options = { filename, columnOffset: -head.length, cachedData: compiled(filename) };
-  return new Script(`${head}${source}\n})`, options).runInThisContext();
+  return new Script(source, { filename, cachedData: compiled(filename) }).runInThisContext();
+}
+
+/** Without that function, and every line where it was. */
+function unwrapped(source) {
+  const end = source.lastIndexOf("\n})");
+  return source.slice(source.indexOf("\n"), end) + source.slice(end + "\n})".length);
 }
 
 /** What the build has made of the file: see scripts/compile.cjs. */

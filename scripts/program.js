@@ -80,7 +80,9 @@ function exportOf(names, wanted) {
 
 const asCommonJs = {
   format: "cjs",
-  banner: {},
+  // As node wraps such files when it loads them: bin/zksh.js can compile the text as it is, without a copy.
+  banner: { js: "(function(exports,require,module){" },
+  footer: { js: "})" },
   outExtension: { ".js": ".cjs" },
   // An import() becomes a require(), which is asked of bin/zksh.js.
   supported: { "dynamic-import": false },
