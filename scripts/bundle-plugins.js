@@ -1,7 +1,7 @@
 /** What the bundler has to be told about packages and about node's own modules. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const require = createRequire(import.meta.url);
@@ -29,29 +29,43 @@ const lateBuiltins = {
       if (namespace.startsWith("late")) return { path: `node:${name}`, external: true };
       return { path: name, namespace: kind === "require-call" ? "late-for-require" : "late" };
     });
-    onLoad({ filter: /.*/, namespace: "late" }, ({ path: name }) => ({
-      contents: `${loader(name)}${functionsOf(name)}export default ${membersOf(name)};`,
+    onLoad({ filter: /.*/, namespace: "late" }, ({ path }) => ({
+      contents: `${loader(`node:${path}`)}${functionsOf(`node:${path}`)}export default ${membersOf(`node:${path}`)};`,
     }));
-    onLoad({ filter: /.*/, namespace: "late-for-require" }, ({ path: name }) => ({
-      contents: `${loader(name)}module.exports=${membersOf(name)};`,
+    onLoad({ filter: /.*/, namespace: "late-for-require" }, ({ path }) => ({
+      contents: `${loader(`node:${path}`)}module.exports=${membersOf(`node:${path}`)};`,
+    }));
+  },
+};
+
+/** node-zookeeper-client makes a hundred classes of records when it is loaded; our connection has records of its own. */
+const lateRecords = {
+  name: "late-records",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/jute$/ }, ({ resolveDir, namespace }) =>
+      namespace === "late-records" ? undefined : { path: join(resolveDir, "jute/index.js"), namespace: "late-records" },
+    );
+    onLoad({ filter: /.*/, namespace: "late-records" }, ({ path }) => ({
+      contents: `${loader(path)}module.exports=${membersOf(path)};`,
+      resolveDir: dirname(path),
     }));
   },
 };
 
 function loader(name) {
-  return `let loaded;const load=()=>loaded??=require("node:${name}");`;
+  return `let loaded;const load=()=>loaded??=require(${JSON.stringify(name)});`;
 }
 
 /** Functions alone: other members have to be reached through the default export, and the bundler says so. */
 function functionsOf(name) {
-  return Object.entries(require(`node:${name}`))
+  return Object.entries(require(name))
     .filter(([key, member]) => typeof member === "function" && /^[a-z]\w*$/.test(key))
     .map(([key]) => `const late_${key}=(...args)=>load().${key}(...args);export{late_${key} as ${key}};`)
     .join("");
 }
 
 function membersOf(name) {
-  const builtin = require(`node:${name}`);
+  const builtin = require(name);
   const members = Object.keys(builtin).map((key) => `${JSON.stringify(key)}:{enumerable:true,get:()=>load().${key}}`);
   return `/* @__PURE__ */ Object.defineProperties(${callable(name, builtin)},{${members.join(",")}})`;
 }
@@ -59,7 +73,7 @@ function membersOf(name) {
 /** An assertion that holds needs nobody to report it. */
 function callable(name, builtin) {
   if (typeof builtin !== "function") return "{}";
-  return name === "assert" ? "(...args)=>args[0]||load()(...args)" : "(...args)=>load()(...args)";
+  return name === "node:assert" ? "(...args)=>args[0]||load()(...args)" : "(...args)=>load()(...args)";
 }
 
 /** node-zookeeper-client takes one function of underscore; the whole of it would be a quarter of the program. */
@@ -79,4 +93,4 @@ const oneOfUnderscore = {
   },
 };
 
-export const plugins = [lateBuiltins, oneOfUnderscore];
+export const plugins = [lateBuiltins, lateRecords, oneOfUnderscore];

@@ -11,7 +11,7 @@ const ENTRY = "src/main.ts";
 /** What main.ts imports late, so that the connection is made meanwhile, and yet for every one-shot. */
 const ALWAYS = [
   "src/session/zookeeper/client.ts",
-  "src/shell/parser.ts",
+  "src/shell/line-parser.ts",
   "src/shell/execute.ts",
   "src/render/text.ts",
   "src/commands/get.ts",

@@ -15,8 +15,9 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
   if (needsSession) state.session().catch(() => {});
   try {
     // Loaded only now, so that the connection is made meanwhile.
-    const [{ parse }, { execute }] = await Promise.all([import("./parser.ts"), import("./execute.ts")]);
-    const invocation = await parse(words, { commands: program.commands, cwd: "/", dialect: frontEnd.dialect });
+    const [{ LineParser }, { execute }] = await Promise.all([import("./line-parser.ts"), import("./execute.ts")]);
+    const parser = new LineParser({ commands: program.commands, dialect: frontEnd.dialect });
+    const invocation = await parser.parse(words, "/");
     const session = invocation.entry.isOffline ? undefined : await state.session();
     const context = frontEnd.context({
       state,
