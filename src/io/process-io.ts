@@ -1,4 +1,4 @@
-import { closeSync, fstatSync } from "node:fs";
+import { closeSync, fstatSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 import { isatty } from "node:tty";
 import { type ColorLevel, detectColorLevel, type Input, type Io, type Output, type Self } from "./io.ts";
@@ -61,7 +61,10 @@ export function processIo(): Io {
 export function forgetGoneTerminal(): void {
   for (const fd of [0, 1, 2]) {
     try {
-      if (fstatSync(fd).isCharacterDevice() && !isatty(fd)) closeSync(fd);
+      const device = fstatSync(fd);
+      // Asking about /dev/null, too, would load a module of node's for nothing.
+      if (!device.isCharacterDevice() || device.rdev === statSync("/dev/null").rdev) continue;
+      if (!isatty(fd)) closeSync(fd);
     } catch {
       // It is closed already.
     }

@@ -1,4 +1,5 @@
 import type { SessionOptions } from "../options.ts";
+import { systemClock } from "./liveness.ts";
 import type { ServerList } from "./servers.ts";
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
@@ -22,7 +23,7 @@ export class Patience {
 
   start(): void {
     this.stop();
-    this.#startedAt = performance.now();
+    this.#startedAt = systemClock.now().mono;
     this.#timer = setTimeout(() => this.#giveUp(` within ${this.limitMs / 1000} s`), this.limitMs);
   }
 
@@ -39,7 +40,7 @@ export class Patience {
 
   #isHopeless(): boolean {
     if (this.#servers.allFailed(["permanent"])) return true;
-    const isLong = performance.now() - this.#startedAt >= this.#refusedLimitMs;
+    const isLong = systemClock.now().mono - this.#startedAt >= this.#refusedLimitMs;
     return isLong && this.#servers.allFailed(["permanent", "refused"]);
   }
 
