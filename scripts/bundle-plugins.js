@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-const root = join(import.meta.dirname, "..");
 const require = createRequire(import.meta.url);
 
 /** Node's modules that most commands do without; loading one takes up to three milliseconds of every start. */
@@ -64,33 +63,38 @@ function functionsOf(name) {
     .join("");
 }
 
+/** Everything else of the module. */
 function membersOf(name) {
-  const builtin = require(name);
-  const members = Object.keys(builtin).map((key) => `${JSON.stringify(key)}:{enumerable:true,get:()=>load().${key}}`);
-  return `/* @__PURE__ */ Object.defineProperties(${callable(name, builtin)},{${members.join(",")}})`;
+  const target = typeof require(name) === "function" ? callable(name) : "{}";
+  return `/* @__PURE__ */ new Proxy(${target},{get:(_,key)=>load()[key]})`;
 }
 
 /** An assertion that holds needs nobody to report it. */
-function callable(name, builtin) {
-  if (typeof builtin !== "function") return "{}";
+function callable(name) {
   return name === "node:assert" ? "(...args)=>args[0]||load()(...args)" : "(...args)=>load()(...args)";
 }
 
-/** node-zookeeper-client takes one function of underscore; the whole of it would be a quarter of the program. */
+/** node-zookeeper-client takes one function of underscore, and that is made of twenty-five modules. */
 const oneOfUnderscore = {
   name: "one-of-underscore",
-  setup({ onResolve, onLoad, resolve }) {
-    onResolve({ filter: /^underscore$/ }, async ({ importer, resolveDir, kind }) => {
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^underscore$/ }, async ({ importer }) => {
       const used = new Set((await readFile(importer, "utf8")).match(/\bu\.\w+/g));
       if (used.size !== 1 || !used.has("u.shuffle"))
         throw new Error(`${importer} uses more of underscore than u.shuffle`);
-      return { ...(await resolve("underscore/cjs/shuffle.js", { resolveDir, kind })), namespace: "shuffle-only" };
+      return { path: "underscore", namespace: "shuffle-only" };
     });
-    onLoad({ filter: /.*/, namespace: "shuffle-only" }, ({ path }) => ({
-      contents: `exports.shuffle=require(${JSON.stringify(path)});`,
-      resolveDir: root,
-    }));
+    onLoad({ filter: /.*/, namespace: "shuffle-only" }, () => ({ contents: `exports.shuffle=${shuffle};` }));
   },
 };
+
+function shuffle(list) {
+  const shuffled = [...list];
+  for (let left = shuffled.length; left > 1; left--) {
+    const picked = Math.floor(Math.random() * left);
+    [shuffled[left - 1], shuffled[picked]] = [shuffled[picked], shuffled[left - 1]];
+  }
+  return shuffled;
+}
 
 export const plugins = [lateBuiltins, lateRecords, oneOfUnderscore];

@@ -15,7 +15,10 @@ vm.Script = class extends vm.Script {
   }
 };
 
-process.once("exit", (exitCode) => {
+// After all others: what they call at the end is part of it.
+process.once("beforeExit", () => process.once("exit", keepCompiled));
+
+function keepCompiled(exitCode) {
   if (exitCode !== 0) return;
   for (const [filename, script] of scripts) {
     // The first run decides: what a plain `get` does not call, it need not load either.
@@ -23,4 +26,4 @@ process.once("exit", (exitCode) => {
     const compiled = script.createCachedData();
     writeFileSync(`${filename}.cache`, Buffer.concat([compiled, compiled]));
   }
-});
+}

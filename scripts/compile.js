@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "..");
 
 /** The first is what main.cjs is compiled for, the others are for the rest. */
 const RUNS = [
-  ["get", "/zookeeper"],
+  ["get", "/zookeeper/config"],
   ["-c", "create /a one; ls /; ls -R /; set /a two; stat /a; exists /a; delete /a"],
 ];
 
@@ -26,9 +26,16 @@ export async function compileProgram(dist) {
     for (const words of RUNS) {
       await promisify(execFile)(
         process.execPath,
-        ["--require", join(import.meta.dirname, "compile.cjs"), join(root, "bin/zksh.js"), ...words],
+        [
+          "--require",
+          join(import.meta.dirname, "compile.cjs"),
+          join(root, "bin/zksh.js"),
+          "-s",
+          server.address,
+          ...words,
+        ],
         // Settings of the one who builds are not to be part of it.
-        { env: { ZKSH_SERVER: server.address }, timeout: 30_000 },
+        { env: {}, timeout: 30_000 },
       );
     }
     return true;

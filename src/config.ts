@@ -92,7 +92,7 @@ export function outputFormat(flags: GlobalFlags, { env, programName }: Surroundi
   const asked = new Settings(flags, {});
   const onLine = asked.choice("output", formats) ?? (asked.isOn("json") ? "json" : undefined);
   if (onLine) return onLine;
-  if (/^zkcli(\.sh)?$/i.test(programName)) return "zkcli";
+  if (["zkcli", "zkcli.sh"].includes(programName.toLowerCase())) return "zkcli";
   return new Settings({}, env).choice("output", formats) ?? "text";
 }
 

@@ -2,7 +2,7 @@
 
 import type { Waiting } from "../recipes/locks/events.ts";
 import type { Party } from "../recipes/locks/holder-record.ts";
-import { nameParty } from "../recipes/locks/queue-lock.ts";
+import { nameParty } from "../recipes/locks/lock-recipe.ts";
 import type { LeaderResult, LockProgress, LockProgressResult, StopReason } from "../results/locks.ts";
 import { escapeName } from "./escape.ts";
 import type { Rendered, View } from "./renderer.ts";

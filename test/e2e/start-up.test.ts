@@ -77,7 +77,7 @@ describe("a plain get in a pipe", () => {
   test("loads one file, and no package that it does without", async () => {
     const { names, packages } = await loadedBy("get", "/");
     expect(names).toEqual(["main.cjs"]);
-    expect(packages).toEqual(["node-zookeeper-client", "underscore"]);
+    expect(packages).toEqual(["node-zookeeper-client"]);
   });
 
   test("loads none of node's costly modules", async () => {

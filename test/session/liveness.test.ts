@@ -305,7 +305,7 @@ describe("Liveness", () => {
 
   test("goes by the system's clocks unless told otherwise", () => {
     const { mono, wall } = systemClock.now();
-    expect(Math.abs(performance.now() - mono)).toBeLessThan(1_000);
+    expect(Math.abs(Number(process.hrtime.bigint()) / 1e6 - mono)).toBeLessThan(1_000);
     expect(Math.abs(Date.now() - wall)).toBeLessThan(1_000);
     const real = new Liveness();
     real.start(60_000, real.now());

@@ -58,8 +58,10 @@ async function tookMs(promise: Promise<unknown>): Promise<number> {
 function pushClocks(): { pass(ms: number): void } {
   let skewMs = 0;
   const [mono, wall] = [performance.now.bind(performance), Date.now.bind(Date)];
+  const nanoseconds = process.hrtime.bigint;
   const spies = [
     vi.spyOn(performance, "now").mockImplementation(() => mono() + skewMs),
+    vi.spyOn(process.hrtime, "bigint").mockImplementation(() => nanoseconds() + BigInt(skewMs) * 1_000_000n),
     vi.spyOn(Date, "now").mockImplementation(() => wall() + skewMs),
   ];
   onTestFinished(() => {
