@@ -61,7 +61,7 @@ function provide(name) {
 load("main.cjs")
   .start(process.argv)
   .then((exitCode) => {
-    process.exitCode = exitCode;
-    // A name lookup cannot be cancelled: one that a silent name server has left hanging would keep the process for seconds.
-    setTimeout(() => process.exit(), 100).unref();
+    // At once: node would take down piece by piece what it has put up, for milliseconds. And a name lookup cannot be
+    // cancelled: one that a silent name server has left hanging would keep the process for seconds.
+    process.exit(exitCode);
   });

@@ -15,8 +15,12 @@ vm.Script = class extends vm.Script {
   }
 };
 
-// After all others: what they call at the end is part of it.
-process.once("beforeExit", () => process.once("exit", keepCompiled));
+// After all listeners of the exit: what they call is part of it.
+const reallyExit = process.reallyExit;
+process.reallyExit = (exitCode) => {
+  keepCompiled(exitCode);
+  reallyExit.call(process, exitCode);
+};
 
 function keepCompiled(exitCode) {
   if (exitCode !== 0) return;

@@ -8,7 +8,7 @@ import { type Config, outputFormat, readConfig, type Surroundings, sessionOption
 import { ExitCode, InterruptedError, lockExitCodeOf, NoNodeError, UsageError } from "./errors.ts";
 import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts";
 import { type Io, isBrokenPipe, write } from "./io/io.ts";
-import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
+import { forgetGoneTerminal, outputsTaken, processIo } from "./io/process-io.ts";
 import { prompterFor } from "./io/prompter.ts";
 import { takeSignals } from "./io/signals.ts";
 import type { OutputFormat } from "./render/renderer.ts";
@@ -44,10 +44,12 @@ function codeOfSignal(signal: EndingSignal): number {
 }
 
 /** Runs the program on the real process. `argv` as in `process.argv`; resolves to the exit code when all is closed. */
-export function start(argv: readonly string[]): Promise<number> {
+export async function start(argv: readonly string[]): Promise<number> {
   const [, script = "", ...words] = argv;
   process.once("exit", forgetGoneTerminal);
-  return main({ programName: basename(script), argv: words }, processIo(), processServices);
+  const exitCode = await main({ programName: basename(script), argv: words }, processIo(), processServices);
+  await outputsTaken();
+  return exitCode;
 }
 
 export interface CommandLine {

@@ -54,6 +54,21 @@ export function processIo(): Io {
   };
 }
 
+/** What nobody has waited for: a reader who does not read must not keep us long. */
+const LAST_WORDS_MS = 100;
+const opened: NodeJS.WriteStream[] = [];
+
+/** Resolves when everything that was written has left the process. */
+export async function outputsTaken(): Promise<void> {
+  const unwritten = opened.filter(({ writableLength }) => writableLength > 0);
+  if (unwritten.length === 0) return;
+  await new Promise<void>((resolve) => {
+    setTimeout(resolve, LAST_WORDS_MS);
+    const taken = unwritten.map((stream) => new Promise((done) => stream.write("", done)));
+    void Promise.all(taken).then(() => resolve());
+  });
+}
+
 /**
  * Node restores the terminal when the process ends, and takes a terminal that is gone for a bug of its own: it aborts with a
  * core dump. What is closed it leaves alone. To be called last of all.
@@ -100,6 +115,7 @@ function input(stream: NodeJS.ReadStream): Input {
 }
 
 function output(stream: NodeJS.WriteStream): Output {
+  opened.push(stream);
   // A failed write is told to its caller; without a listener the same failure would also end the process.
   stream.on("error", () => {});
   const isTTY = stream.isTTY === true;
