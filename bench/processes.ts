@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly input?: string;
   /** A file for stdout. Left out: nobody reads it. */
   readonly output?: string;
+  /** What its environment has beside the least that it needs. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 let directory: string | undefined;
@@ -34,7 +36,7 @@ export function scratchFile(name: string): string {
 }
 
 /** Runs a program to its end; gives the milliseconds from before its start until after its end. Throws when it fails. */
-export async function run([program, ...args]: CommandLine, { input, output }: RunOptions = {}): Promise<number> {
+export async function run([program, ...args]: CommandLine, { input, output, env }: RunOptions = {}): Promise<number> {
   const complaints = scratchFile("stderr");
   const files = [openSync(input ?? "/dev/null", "r"), openSync(output ?? "/dev/null", "w"), openSync(complaints, "w")];
   try {
@@ -42,7 +44,7 @@ export async function run([program, ...args]: CommandLine, { input, output }: Ru
     const child = spawnTracked(program, args, {
       stdio: files,
       // A home of its own: shells keep histories and caches there. One for all runs, so that a cache can be of use.
-      env: { PATH: process.env.PATH ?? "", HOME: scratchFile(""), LANG: "C.UTF-8" },
+      env: { PATH: process.env.PATH ?? "", HOME: scratchFile(""), LANG: "C.UTF-8", ...env },
     });
     await ended(child);
     const took = performance.now() - startedAt;

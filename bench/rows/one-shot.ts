@@ -7,6 +7,13 @@ import { makeZnodes } from "../znodes.ts";
 
 const PEERS = join(import.meta.dirname, "../peers");
 
+/**
+ * Node 20 reads this bundle at every start, whatever it runs: many machines behind a proxy set it, and the one had it where
+ * the goal was set (`node -e 0`: 88 ms).
+ */
+const CERTIFIED = { NODE_EXTRA_CA_CERTS: "/etc/ssl/certs/ca-certificates.crt" };
+const BESIDE_NODE = ["zksh", "node -e 0", "by hand"];
+
 /** A whole process for one read. */
 export const oneShot: Measurement = {
   name: "one-shot",
@@ -16,6 +23,7 @@ export const oneShot: Measurement = {
       const lines: Record<string, CommandLine> = {
         zksh: zksh("-s", address, "get", "/bench"),
         "node -e 0": [process.execPath, "-e", "0"],
+        "by hand": [process.execPath, join(PEERS, "hand-get.cjs"), address, "/bench"],
         "zkCli.sh": zkcli(address, "get", "/bench"),
         kazoo: [PYTHON, join(PEERS, "kazoo_get.py"), address, "/bench"],
         "node-zookeeper-client": [process.execPath, join(PEERS, "naive-get.js"), address, "/bench"],
@@ -27,7 +35,10 @@ export const oneShot: Measurement = {
         run: () => run(line),
         ...(name === "zkCli.sh" && { rounds: isQuick ? 5 : 20 }),
       }));
-      const samples = await takeTurns(isQuick ? 15 : 60, contestants);
+      const certified = Object.entries(lines)
+        .filter(([name]) => BESIDE_NODE.includes(name))
+        .map(([name, line]) => ({ name: `${name}, certified`, run: () => run(line, { env: CERTIFIED }) }));
+      const samples = await takeTurns(isQuick ? 15 : 60, [...contestants, ...certified]);
       const of = (name: string) => samples.get(name) ?? [];
       return [
         {
@@ -36,9 +47,19 @@ export const oneShot: Measurement = {
           zksh: of("zksh"),
           peers: [
             { name: "node -e 0", samples: of("node -e 0"), goal: { atMost: 1.25 } },
+            { name: "by hand, over a socket", samples: of("by hand") },
             { name: "zkCli.sh", samples: of("zkCli.sh"), goal: { atMost: 0.2 } },
             { name: "kazoo script", samples: of("kazoo") },
             { name: "node-zookeeper-client script", samples: of("node-zookeeper-client") },
+          ],
+        },
+        {
+          work: "the same, where node reads certificates at its start",
+          unit: "ms",
+          zksh: of("zksh, certified"),
+          peers: [
+            { name: "node -e 0", samples: of("node -e 0, certified"), goal: { atMost: 1.25 } },
+            { name: "by hand, over a socket", samples: of("by hand, certified") },
           ],
         },
       ];
