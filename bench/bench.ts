@@ -19,7 +19,11 @@ export interface Measurement {
  * weeks; the tests' compiles as little as possible.
  */
 export async function withServer<T>(work: (server: ZooKeeperServer) => Promise<T>): Promise<T> {
-  const server = await startServer({ tickTime: 2_000, config: { forceSync: "yes" }, jvmFlags: ["-XX:TieredStopAtLevel=4", "-Xmx1g"] });
+  const server = await startServer({
+    tickTime: 2_000,
+    config: { forceSync: "yes" },
+    jvmFlags: ["-XX:TieredStopAtLevel=4", "-Xmx1g"],
+  });
   try {
     return await work(server);
   } finally {

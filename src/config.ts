@@ -61,6 +61,13 @@ export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Conf
   const settings = new Settings(flags, surroundings.env);
   const isEmbedded = settings.isOn("embedded");
   if (isEmbedded) refuseOtherServers(flags);
+  for (const name of ["command", "file"] as const) {
+    if ((flags[name]?.length ?? 0) > 1) {
+      throw new UsageError(`${name === "command" ? "-c" : "-f"} was given twice`, {
+        hint: "one script: lines, or ; between",
+      });
+    }
+  }
   return {
     session: sessionSettings(settings),
     files: fileSettings(settings),

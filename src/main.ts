@@ -7,7 +7,7 @@ import { commands } from "./commands/index.ts";
 import { type Config, outputFormat, readConfig, type Surroundings, sessionOptions } from "./config.ts";
 import { ExitCode, InterruptedError, lockExitCodeOf, NoNodeError, UsageError } from "./errors.ts";
 import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts";
-import { type Io, isBrokenPipe, write } from "./io/io.ts";
+import { abandonWrites, type Io, isBrokenPipe, write } from "./io/io.ts";
 import { forgetGoneTerminal, outputsTaken, processIo } from "./io/process-io.ts";
 import { prompterFor } from "./io/prompter.ts";
 import { takeSignals } from "./io/signals.ts";
@@ -57,15 +57,22 @@ export interface CommandLine {
   readonly argv: readonly string[];
 }
 
+/** After a signal, for those who read what we write. */
+const READER_GRACE_MS = 500;
+
 /** Never throws: the outermost catch is in here. */
 export async function main({ programName, argv }: CommandLine, io: Io, services: Services): Promise<number> {
   const surroundings = { env: io.env, programName };
   const interrupt = new AbortController();
   let signalCode: number | undefined;
+  let abandoning: NodeJS.Timeout | undefined;
   const stopListening = services.onSignal((signal) => {
     const exitCode = codeOfSignal(signal);
     signalCode ??= exitCode;
-    interrupt.abort(new InterruptedError(undefined, { exitCode }));
+    const interrupted = new InterruptedError(undefined, { exitCode });
+    interrupt.abort(interrupted);
+    // A reader who has stopped reading must not keep us from ending in order.
+    abandoning ??= setInterval(() => abandonWrites(READER_GRACE_MS, interrupted), READER_GRACE_MS);
   });
   // Known as soon as the line is split; an error before that is shown in the format that can be guessed.
   let flags: GlobalFlags = argv.includes("--json") ? { json: ["true"] } : {};
@@ -91,6 +98,7 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
   } finally {
     await leave();
     stopListening();
+    clearInterval(abandoning);
   }
 }
 

@@ -218,3 +218,10 @@ describe("sessionOptions", () => {
     );
   });
 });
+
+test.each([
+  { flags: { command: ["get /a", "get /b"] }, option: "-c" },
+  { flags: { file: ["a.zk", "b.zk"] }, option: "-f" },
+])("$option twice: neither is quietly left out", ({ flags, option }) => {
+  expect(() => readConfig(flags, { env: {}, programName: "zksh" })).toThrow(`${option} was given twice`);
+});

@@ -50,13 +50,28 @@ export interface Io {
   startGuarded(request: GuardRequest): Promise<GuardedChild>;
 }
 
+/** By the time when they were begun. */
+const unfinished = new Map<(reason: unknown) => void, number>();
+
 /** Resolves when the stream has taken the chunk, so that a slow reader slows the writer down; rejects when it is gone. */
 export function write(output: Output, chunk: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    output.stream.write(chunk, (error) =>
-      error ? reject(isBrokenPipe(error) ? error : writeFailed(error)) : resolve(),
-    );
+    unfinished.set(reject, Date.now());
+    output.stream.write(chunk, (error) => {
+      unfinished.delete(reject);
+      if (error) reject(isBrokenPipe(error) ? error : writeFailed(error));
+      else resolve();
+    });
   });
+}
+
+/** Nobody waits any longer for readers who have not read for `ms`: what was written for them fails with `reason`. */
+export function abandonWrites(ms: number, reason: unknown): void {
+  for (const [reject, begun] of unfinished) {
+    if (Date.now() - begun < ms) continue;
+    unfinished.delete(reject);
+    reject(reason);
+  }
 }
 
 /** A full disk is not our bug, but the results are not where they should be. */

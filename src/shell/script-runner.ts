@@ -20,7 +20,11 @@ import { readStatements, UnclosedQuoteError } from "./statements.ts";
 interface Started {
   readonly statement: Statement;
   readonly running: Running;
+  readonly isRead: boolean;
 }
+
+/** Servers hang up on longer requests, 1 MB as a rule, and everybody else's in the same flight are lost with them. */
+const LONG_LINE = 500_000;
 
 /**
  * Runs the statements of one script in their order. Lines whose requests can leave at once are sent without waiting for the
@@ -39,8 +43,10 @@ export class ScriptRunner {
   readonly #underWay: Started[] = [];
   readonly #places: ScriptPlaces;
   #renderer: Renderer | undefined;
+  #readsUnderWay = 0;
   #hasWatches = false;
   #hasFailed = false;
+  #hasToldLoss = false;
   #isOver = false;
   #exitCode: number = ExitCode.ok;
   #again: string | undefined;
@@ -76,7 +82,7 @@ export class ScriptRunner {
     }
     await this.#finishAll();
     // What has run last did not have it to the end.
-    if (this.#state.lostLock) await this.#fail(this.#state.lostLock, line);
+    if (this.#state.lostLock && !this.#hasToldLoss) await this.#fail(this.#state.lostLock, line);
     await this.#watches.flush().catch((error: unknown) => this.#fail(error, line));
     if (this.#exitCode !== ExitCode.ok) return this.#exitCode;
     return this.#hasFailed ? ExitCode.partial : ExitCode.ok;
@@ -112,7 +118,8 @@ export class ScriptRunner {
   /** Sends a line's requests behind those of the lines before it, without waiting for their answers, where that is safe. */
   #share(statement: Statement, invocation: Invocation, place: ScriptPlace): boolean {
     const { entry, command } = invocation;
-    if (entry.isOffline || !this.#maySharedBe(command.effect) || !isReady(invocation)) return false;
+    if (entry.isOffline || !this.#mayBeShared(command.effect) || !isReady(invocation)) return false;
+    if (statement.source.length > LONG_LINE) return false;
     const execution = place.execution(entry.name);
     if (!isOneFlight(invocation, execution.context)) return false;
     this.#hasWatches ||= setsWatch(invocation);
@@ -122,22 +129,34 @@ export class ScriptRunner {
     } catch (error) {
       running = { finish: () => Promise.reject(error) };
     }
-    this.#underWay.push({ statement, running });
+    this.#add({ statement, running, isRead: command.effect === "read" });
     return true;
+  }
+
+  #add(started: Started): void {
+    this.#underWay.push(started);
+    if (started.isRead) this.#readsUnderWay += 1;
   }
 
   /**
    * The server answers a session's requests in order, so a read may be sent while earlier lines are still unanswered. A
-   * write may not where an earlier failure or an event has to be told first, and nothing may while a lock can be lost.
+   * write may not where an earlier failure or an event has to be told first, nor behind a read without an answer: read again
+   * after a broken connection, it would see what was written later. And nothing may while a lock can be lost.
    */
-  #maySharedBe(effect: AnyCommand["effect"]): boolean {
+  #mayBeShared(effect: AnyCommand["effect"]): boolean {
     if (this.#state.heldLocks.size > 0) return false;
-    return effect === "read" || (effect === "write" && this.#script.keepsGoing && !this.#hasWatches);
+    if (effect === "read") return true;
+    return effect === "write" && this.#script.keepsGoing && !this.#hasWatches && this.#readsUnderWay === 0;
   }
 
   async #run(statement: Statement): Promise<void> {
+    const { signal } = this.#frontEnd;
+    if (signal.aborted) return this.#fail(signal.reason, statement.line, statement.words[0]?.text);
     // What follows was written to run under it.
-    if (this.#state.lostLock) return this.#fail(this.#state.lostLock, statement.line, statement.words[0]?.text);
+    if (this.#state.lostLock) {
+      this.#hasToldLoss = true;
+      return this.#fail(this.#state.lostLock, statement.line, statement.words[0]?.text);
+    }
     this.#state.history.push(statement.source);
     const words = statement.words.map((word) => word.text);
     let command = words[0];
@@ -161,7 +180,7 @@ export class ScriptRunner {
     // It may be just what opens or ends the session.
     if (invocation.entry.isOffline) this.#places.leave();
     const running = await begin(invocation, this.#execution(invocation.entry.name, place?.session));
-    this.#underWay.push({ statement, running });
+    this.#add({ statement, running, isRead: false });
     await this.#finishAll();
   }
 
@@ -186,8 +205,9 @@ export class ScriptRunner {
   async #finish(left: number): Promise<void> {
     for (let next = this.#underWay[0]; next !== undefined && this.#underWay.length > left; next = this.#underWay[0]) {
       this.#underWay.shift();
+      const { statement, running, isRead } = next;
+      if (isRead) this.#readsUnderWay -= 1;
       if (this.#isOver) continue;
-      const { statement, running } = next;
       const before = this.#output.total;
       try {
         const finished = running.finish();
@@ -240,6 +260,8 @@ export class ScriptRunner {
     const session = () => this.#state.session();
     const where = { file: this.#script.name, line, session, ...(command !== undefined && { command }) };
     this.#failed(await this.#script.report(first, where), { isFinal: isFinal(first) });
+    // A long run of bad lines needs nothing from outside; signals and heartbeats do need their turn.
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   #failed(code: number, { isFinal: mustStop = false } = {}): void {

@@ -1,12 +1,14 @@
 /** Long scripts, whose lines share flights: what is written and done is what one line after the other would have. */
 import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startFakeServer } from "../support/fake-server.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
 import { openFor } from "../support/open-session.ts";
 import { freshChroot, sharedServer } from "../support/shared-server.ts";
-import { ended, spawnTracked } from "../support/tracked-process.ts";
+import { ended, spawnTracked, temporaryDirectory } from "../support/tracked-process.ts";
 import { runZksh, startZksh } from "../support/zksh-process.ts";
 
 const COUNT = 1_000;
@@ -193,3 +195,76 @@ function length(value: number): Buffer {
   bytes.writeInt32BE(value);
   return bytes;
 }
+
+describe("--keep-going", () => {
+  test("a read shows nothing that a later line has written, even where it is read again", async () => {
+    const chroot = await freshChroot();
+    await runZksh(["create", "/d", "first"], { env: { ZKSH_SERVER: chroot } });
+    const input = [
+      ...numbers(50).map((i) => `set /d v${i}\nget /d`),
+      // The server hangs up.
+      `set /d ${"y".repeat(1_100_000)}`,
+    ].join("\n");
+    // Read as a whole: from a pipe the long line would come later than the answers to the others.
+    const file = join(temporaryDirectory("script"), "script");
+    writeFileSync(file, input);
+    const { stdout } = await runZksh(["--keep-going", "-f", file], { env: { ZKSH_SERVER: chroot } });
+    expect(String(stdout)).toBe(
+      numbers(50)
+        .map((i) => `v${i}`)
+        .join(""),
+    );
+  });
+
+  test("a line that is too long for the server fails alone", async () => {
+    const chroot = await freshChroot();
+    const long = `create /long ${"y".repeat(2_000_000)}`;
+    const input = lines(41, (i) => (i === 20 ? long : `create /n${i} v`));
+    const { code, stdout, stderr } = await runZksh(["--keep-going"], { env: { ZKSH_SERVER: chroot }, input });
+    expect([code, String(stdout).trim().split("\n").length]).toEqual([8, 40]);
+    expect(stderr.match(/error:/g)).toHaveLength(1);
+    expect(stderr).toContain("stdin:21:");
+  });
+
+  test("bad lines without end do not keep signals waiting", async () => {
+    const zksh = startZksh(["--keep-going"], { env, input: lines(500_000, () => "nonsense") });
+    await eventually(() => expect(zksh.stderr).toContain("stdin:1000:"));
+    zksh.kill("SIGTERM");
+    const { code, stderr } = await zksh.result;
+    expect(code).toBe(143);
+    expect(stderr).not.toContain("stdin:500000:");
+  });
+});
+
+test("a signal ends a program whose output nobody reads, and its lock is given back", async () => {
+  const chroot = await freshChroot();
+  const session = openFor(chroot);
+  await session.create("/big", Buffer.alloc(900_000, "x"));
+  const reader = spawnTracked(
+    "bash",
+    [
+      "-c",
+      `"$0" bin/zksh.js -c "lock /l; $(printf 'get /big; %.0s' 1 2 3)" | (read -r -N 1; exec sleep 60)`,
+      process.execPath,
+    ],
+    {
+      cwd: `${import.meta.dirname}/../..`,
+      env: { ...process.env, ZKSH_SERVER: chroot },
+      stdio: "ignore",
+      detached: true,
+    },
+  );
+  const node = await eventually(async () => {
+    const [name] = await session.getChildren("/l").catch(() => []);
+    return name !== undefined && `/l/${name}`;
+  });
+  const { data } = await session.getData(node);
+  const { pid } = JSON.parse(String(data));
+  // The pipe is full.
+  const written = () => Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
+  await eventually(() => expect(written()).toBeGreaterThan(65_536));
+  process.kill(pid, "SIGTERM");
+  await eventually(async () => expect(await session.getChildren("/l")).toEqual([]));
+  process.kill(-(reader.pid ?? 0), "SIGKILL");
+  await ended(reader);
+});
