@@ -71,7 +71,10 @@ const modes: readonly FailureMode[] = [
     what: "a signal while waiting",
     shown: [
       [WAITING, "$signal while queued: $code at once, and no ticket stays"],
-      [TERMINAL, "while it waits one line says for whom; it is gone before the program writes, and Ctrl-C ends it"],
+      [
+        TERMINAL,
+        "while it waits one line says for whom, and then what was got, before the program writes; Ctrl-C ends it",
+      ],
     ],
   },
   {

@@ -210,6 +210,17 @@ describe("lost", () => {
     expect(changes).toHaveLength(3);
   });
 
+  test("survives a server that takes a connection and never answers, as one that is just starting may", async () => {
+    const { session, changes } = open();
+    await session.connected();
+    fake.options.handshake = () => null;
+    dropAll(fake);
+    await eventually(() => expect(fake.connections.length).toBeGreaterThan(1));
+    fake.options.handshake = "normal";
+    await eventually(() => expect(changes.at(-1)).toMatchObject({ state: "connected" }));
+    expect(changes.map(({ state }) => state)).toEqual(["connected", "suspended", "connected"]);
+  });
+
   test("fails what was asked for while suspended, and says that it was never sent", async () => {
     const { session } = open();
     await session.connected();

@@ -26,6 +26,11 @@ import { WatchRegistry } from "./watches.ts";
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** The least one address gets for TCP and handshake, however many share the time. */
 const MIN_ATTEMPT_MS = 250;
+/**
+ * How many handshakes a session lives to see, at the least. A server that is just starting may take a connection and never
+ * answer: with one server and all of the time for it, that would be the end of the session.
+ */
+const MIN_REATTEMPTS = 4;
 /** The longest goodbye. It has been sent by then, or there is no server to hear it and the session is left to expire. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** How often a read that left together with its goodbye is tried anew in a session of its own. */
@@ -247,8 +252,9 @@ export class Connection extends ConnectionManager {
   }
 
   #attemptMs(): number {
-    const whole = this.#hasMetServer ? this.sessionTimeout : this.#patience.limitMs;
-    return Math.max(MIN_ATTEMPT_MS, whole / this.#servers.size);
+    const { size } = this.#servers;
+    if (!this.#hasMetServer) return Math.max(MIN_ATTEMPT_MS, this.#patience.limitMs / size);
+    return Math.max(MIN_ATTEMPT_MS, this.sessionTimeout / Math.max(size, MIN_REATTEMPTS));
   }
 
   #attemptFailed(endpoint: Endpoint, why: ConnectFailure): void {
