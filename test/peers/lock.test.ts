@@ -18,8 +18,8 @@ test("zksh and Curator exclude each other, in the order of their tickets", optio
   expect(violations(intervals, { isFair: true })).toEqual([]);
   expect(intervals.length).toBeGreaterThan(LEAST);
   expect(Math.min(...served(intervals, fleet.contenders).values())).toBeGreaterThan(0);
-  // Processes spend most of their time on starting; those that always queue take turns.
-  expect(fairness(intervals, ["curator-1", "curator-2", "library-1", "library-2"])).toBeGreaterThan(0.7);
+  // Processes spend most of their time on starting; those that always queue take turns, the faster ones a few more.
+  expect(fairness(intervals, ["curator-1", "curator-2", "library-1", "library-2"])).toBeGreaterThan(0.5);
 });
 
 test("zksh and ZooKeeper's WriteLock exclude each other", options, async () => {
@@ -47,7 +47,7 @@ test("zksh --compat all and stock kazoo exclude each other, in the order of thei
   const intervals = await fleet.run(FLEET_SECONDS);
   expect(violations(intervals, { isFair: true })).toEqual([]);
   expect(intervals.length).toBeGreaterThan(LEAST);
-  expect(fairness(intervals, ["kazoo-1", "kazoo-2", "library-1", "library-2"])).toBeGreaterThan(0.7);
+  expect(fairness(intervals, ["kazoo-1", "kazoo-2", "library-1", "library-2"])).toBeGreaterThan(0.5);
 });
 
 test("without --compat, stock kazoo does not see zksh, and the log shows it", options, async () => {
