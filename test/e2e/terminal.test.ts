@@ -309,11 +309,10 @@ describe("the terminal", () => {
     await terminal.shows("Created /mine");
     const { pid } = terminal;
     const session = openFor(terminal.chroot);
-    const gone = new Promise((resolve) => void session.exists("/mine", { watch: resolve }));
+    expect(await session.exists("/mine")).toBeDefined();
     await terminal.close();
     // Long before the session's timeout of 30 s.
-    await gone;
-    expect(await session.exists("/mine")).toBeUndefined();
+    await eventually(async () => expect(await session.exists("/mine")).toBeUndefined());
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
   });
 
