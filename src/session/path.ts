@@ -1,23 +1,35 @@
 import { UsageError } from "../errors.ts";
 
+const SLASH = 0x2f;
+const DOT = 0x2e;
+
 /** Throws UsageError, in zkCli's words, unless `path` can name a znode. A sequential create may end with a slash. */
 export function validatePath(path: string, { sequential = false } = {}): void {
-  if (path.length === 0) throw badPath(path, "Path length must be > 0");
-  if (path[0] !== "/") throw badPath(path, "Path must start with / character");
-  const checked = sequential ? `${path}1` : path;
-  if (checked === "/") return;
-  if (checked.endsWith("/")) throw badPath(path, "Path must not end with / character");
-  for (let i = 1, start = 1; i <= checked.length; i++) {
-    if (i === checked.length || checked[i] === "/") {
-      const name = checked.slice(start, i);
-      if (name === "") throw badCharacter(path, "empty node name specified", i);
-      if (name === "." || name === "..") throw badCharacter(path, "relative paths not allowed", i - 1);
+  const { length } = path;
+  if (length === 0) throw badPath(path, "Path length must be > 0");
+  if (path.charCodeAt(0) !== SLASH) throw badPath(path, "Path must start with / character");
+  if (length === 1) return;
+  if (!sequential && path.charCodeAt(length - 1) === SLASH) {
+    throw badPath(path, "Path must not end with / character");
+  }
+  let start = 1;
+  for (let i = 1; i < length; i++) {
+    const unit = path.charCodeAt(i);
+    if (unit === SLASH) {
+      checkName(path, start, i);
       start = i + 1;
-      continue;
-    }
-    const unit = checked.charCodeAt(i);
-    if (unit === 0) throw badCharacter(path, "null character not allowed", i);
-    if (isForbidden(unit)) throw badCharacter(path, "invalid character", i);
+    } else if (unit === 0) throw badCharacter(path, "null character not allowed", i);
+    else if (isForbidden(unit)) throw badCharacter(path, "invalid character", i);
+  }
+  // The server's number is the end of the name, which makes any name good.
+  if (!sequential) checkName(path, start, length);
+}
+
+function checkName(path: string, start: number, end: number): void {
+  if (end === start) throw badCharacter(path, "empty node name specified", end);
+  if (path.charCodeAt(start) !== DOT || end - start > 2) return;
+  if (end - start === 1 || path.charCodeAt(start + 1) === DOT) {
+    throw badCharacter(path, "relative paths not allowed", end - 1);
   }
 }
 

@@ -135,6 +135,12 @@ export type MultiResult =
   | { readonly op: "setData"; readonly stat: Stat }
   | { readonly op: "check" };
 
+/** A transaction that was carried out. */
+export interface Committed {
+  readonly results: readonly MultiResult[];
+  readonly zxid: bigint;
+}
+
 export type ReadOp =
   | { readonly op: "getData"; readonly path: string }
   | { readonly op: "getChildren"; readonly path: string };
@@ -217,7 +223,7 @@ export interface Session {
   getChildren2(path: string, options?: ReadOptions): Promise<{ children: string[]; stat: Stat }>;
   /** Resolves when the attached server has caught up with the leader. */
   sync(path: string, options?: CallOptions): Promise<void>;
-  multi(ops: readonly MultiOp[], options?: CallOptions): Promise<{ results: MultiResult[]; zxid: bigint }>;
+  multi(ops: readonly MultiOp[], options?: CallOptions): Promise<Committed>;
   /** Many reads in one request; on servers before 3.6 the same reads one by one in one flight. */
   multiRead(ops: readonly ReadOp[], options?: CallOptions): Promise<ReadResult[]>;
   /** Proves an identity; replayed after every reconnect, before any other request. */

@@ -38,22 +38,36 @@ const LABELS: readonly { readonly label: RegExp; readonly claim: Claim; readonly
 const PROTECTED = /^_c_([0-9a-f-]{32,36})-/;
 const KAZOO_ID = /^([0-9a-f]{32})__/;
 
-/** As the server writes them: ten characters at least, a sign among them. */
-const NUMBERS = [/\d{10}$/, /-\d{9,10}$/];
-
 /** Undefined for a child that is nobody's ticket. */
 export function parseContender(name: string): Contender | undefined {
-  for (const number of NUMBERS) {
-    const start = name.search(number);
-    if (start < 0) continue;
+  for (const start of numberStarts(name)) {
     const before = name.slice(0, start);
     const found = LABELS.find(({ label }) => label.test(before));
     if (!found) continue;
     const { claim, family } = found;
+    const sequence = Number(name.slice(start));
     const uuid = PROTECTED.exec(name)?.[1] ?? KAZOO_ID.exec(name)?.[1];
-    return { name, claim, family, sequence: Number(name.slice(start)), ...(uuid !== undefined && { uuid }) };
+    return uuid === undefined ? { name, claim, family, sequence } : { name, claim, family, sequence, uuid };
   }
   return undefined;
+}
+
+/** Where the server's number may begin: it has ten characters at least, a sign among them. */
+function numberStarts(name: string): number[] {
+  const isNumber = (start: number) => start >= 0 && areDigits(name, start);
+  const sign = name.lastIndexOf("-");
+  const digits = name.length - sign - 1;
+  const starts = isNumber(name.length - 10) ? [name.length - 10] : [];
+  if ((digits === 9 || digits === 10) && sign >= 0 && isNumber(sign + 1)) starts.push(sign);
+  return starts;
+}
+
+function areDigits(name: string, start: number): boolean {
+  for (let at = start; at < name.length; at++) {
+    const unit = name.charCodeAt(at);
+    if (unit < 0x30 || unit > 0x39) return false;
+  }
+  return true;
 }
 
 /** All of them, first come first. Those that are `known` are not parsed again. */

@@ -7,7 +7,7 @@ import { joinPath } from "../../session/path.ts";
 import type { CallOptions, ReadOptions, Session } from "../../session/session.ts";
 import { askForPaths, parentMode } from "./make-path.ts";
 import { type Chores, remove } from "./removal.ts";
-import { creates, type Listing, type Ticket, type TicketShape, toTicket } from "./ticket.ts";
+import { creates, type Listing, type Ticket, type TicketShape, toTicket, toTickets } from "./ticket.ts";
 import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 /** A ticket, and who was in the queue right after it was made. */
@@ -40,18 +40,14 @@ export async function enter(
     const [first] = unknown;
     const mode = first?.parents ? await parentMode(session, first.parents, { signal }) : undefined;
     const obstacle = mode && askForPaths(session, unknown, mode, { signal });
-    const creating = session.multi(
-      shapes.flatMap((shape) => creates(shape, uuid)),
-      { signal },
-    );
+    const creating = session.multi(creates(shapes, uuid), { signal });
     const listings = shapes.map(({ path }) => session.getChildren2(path, { signal }));
     // Whatever becomes of the tickets decides; without them the lists are of no use.
     for (const listing of listings) listing.catch(() => {});
     let tickets: Ticket[];
     try {
       const { results, zxid } = await creating;
-      const nodes = results.flatMap((result) => (result.op === "create" ? [result.path] : []));
-      tickets = shapes.map(({ labels }) => toTicket(nodes.splice(0, labels.length), uuid, zxid));
+      tickets = toTickets(shapes, results, uuid, zxid);
       for (const { path } of shapes) knownPaths.add(path);
     } catch (error) {
       if (error instanceof NoNodeError && shapes.every(({ parents }) => parents)) {

@@ -1,5 +1,5 @@
 import { LockError, NoNodeError, UsageError } from "../../errors.ts";
-import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
+import type { CallOptions, Committed, MultiOp, Session } from "../../session/session.ts";
 import type { LockListener, LostLockReason } from "./events.ts";
 import type { LockMode, RevokeRequest } from "./holder-record.ts";
 import type { OwnTicket } from "./own-ticket.ts";
@@ -102,10 +102,7 @@ export class HeldLock {
    * As `multi`, but nothing happens unless the lock is still held when the server carries it out. Throws LockError
    * `lock-lost` when it is not, and UsageError for a lock that cannot tell (UniqueLock).
    */
-  async fenced(
-    ops: readonly MultiOp[],
-    options?: CallOptions,
-  ): Promise<{ readonly results: readonly MultiResult[]; readonly zxid: bigint }> {
+  async fenced(ops: readonly MultiOp[], options?: CallOptions): Promise<Committed> {
     const checks = this.checks();
     try {
       const { results, zxid } = await this.#options.session.multi([...checks, ...ops], options);

@@ -1,4 +1,4 @@
-import type { CallOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
+import type { CallOptions, Committed, MultiOp, Session } from "../../session/session.ts";
 import type { HeldLock } from "./held-lock.ts";
 import type { RevokeRequest } from "./holder-record.ts";
 import type { Removed } from "./removal.ts";
@@ -44,10 +44,7 @@ export class HeldLocks {
   }
 
   /** As `multi`, but nothing happens unless all of them are still held when the server carries it out. */
-  async fenced(
-    ops: readonly MultiOp[],
-    options?: CallOptions,
-  ): Promise<{ readonly results: readonly MultiResult[]; readonly zxid: bigint }> {
+  async fenced(ops: readonly MultiOp[], options?: CallOptions): Promise<Committed> {
     const checks = this.locks.flatMap((lock) => lock.checks());
     try {
       const { results, zxid } = await this.#session.multi([...checks, ...ops], options);

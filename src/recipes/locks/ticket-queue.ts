@@ -53,7 +53,8 @@ export class TicketQueue {
   note(listing: Listing, ticket: Ticket): void {
     const { session, path, onEvent } = this.#options;
     if (isMissing(ticket, listing)) throw ticketGone(path, session);
-    const present = parseContenders(listing.children, this.#known(ticket));
+    const isAlone = listing.children.length === ticket.nodes.length;
+    const present = isAlone ? [...ticket.contenders] : parseContenders(listing.children, this.#known(ticket));
     checkSequence(ticket, present, path);
     // A listing that was asked for earlier may be taken in later, and would hide who came between.
     if (listing.asOf < this.#asOf) return;

@@ -4,7 +4,7 @@
  */
 import { ConnectionError, LockError, type ZkshError } from "../../errors.ts";
 import { baseName, joinPath } from "../../session/path.ts";
-import type { Acl, MultiOp, Session } from "../../session/session.ts";
+import { type Acl, type MultiOp, type MultiResult, OPEN_ACL, type Session } from "../../session/session.ts";
 import { bySequence, type Contender, parseContender } from "./contender.ts";
 import type { ParentKind } from "./make-path.ts";
 
@@ -42,23 +42,40 @@ export interface Listing {
   readonly asOf: bigint;
 }
 
-export function creates({ path, labels, data, acl }: TicketShape, uuid: string): MultiOp[] {
-  return labels.map((label) => ({
-    op: "create",
-    path: joinPath(path, `_c_${uuid}-${label}`),
-    data,
-    mode: "ephemeralSequential",
-    ...(acl && { acl }),
-  }));
+/** A transaction that makes a ticket of each shape. */
+export function creates(shapes: readonly TicketShape[], uuid: string): MultiOp[] {
+  const ops: MultiOp[] = [];
+  for (const { path, labels, data, acl = OPEN_ACL } of shapes) {
+    for (const label of labels) {
+      ops.push({ op: "create", path: joinPath(path, `_c_${uuid}-${label}`), data, mode: "ephemeralSequential", acl });
+    }
+  }
+  return ops;
+}
+
+/** What that transaction has made. */
+export function toTickets(
+  shapes: readonly TicketShape[],
+  results: readonly MultiResult[],
+  uuid: string,
+  token: bigint,
+): Ticket[] {
+  let at = 0;
+  return shapes.map(({ labels }) => {
+    const nodes: string[] = [];
+    for (const result of results.slice(at, at + labels.length)) if (result.op === "create") nodes.push(result.path);
+    at += labels.length;
+    return toTicket(nodes, uuid, token);
+  });
 }
 
 export function toTicket(nodes: readonly string[], uuid: string, token: bigint): Ticket {
-  const sorted = nodes
-    .flatMap((node) => {
-      const contender = parseContender(baseName(node));
-      return contender ? [{ node, contender }] : [];
-    })
-    .sort((a, b) => bySequence(a.contender, b.contender));
+  const sorted: { readonly node: string; readonly contender: Contender }[] = [];
+  for (const node of nodes) {
+    const contender = parseContender(baseName(node));
+    if (contender) sorted.push({ node, contender });
+  }
+  sorted.sort((a, b) => bySequence(a.contender, b.contender));
   const [first, ...others] = sorted;
   if (first === undefined) throw new Error(`no ticket in ${nodes.join(", ")}`);
   return {

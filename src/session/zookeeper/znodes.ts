@@ -9,6 +9,8 @@ import type { Caller } from "./caller.ts";
 import type { Connection } from "./connection.ts";
 import { ANY_VERSION, createOpcode, readMulti, readMultiRead, ttlField, writeMulti, writeMultiRead } from "./multi.ts";
 
+type CreateOp = Omit<Extract<S.MultiOp, { op: "create" }>, "op">;
+
 /** The operations on znodes. */
 export class Znodes {
   protected readonly connection: Connection;
@@ -20,7 +22,7 @@ export class Znodes {
   }
 
   create(path: string, data: Buffer | null, options: S.CreateOptions = {}): Promise<string> {
-    return this.#create(path, data, options, false, (body) => this.clientPath(body.text()));
+    return this.#create({ path, data, ...options }, options, false, (body) => this.clientPath(body.text()));
   }
 
   async create2(
@@ -31,7 +33,7 @@ export class Znodes {
     const isPlain = createOpcode(options.mode ?? "persistent") === Opcode.create;
     if (!isPlain || (await this.caller.has("create2", options))) {
       const read = (body: JuteReader) => ({ path: this.clientPath(body.text()), stat: readStat(body) });
-      return this.#create(path, data, options, true, read);
+      return this.#create({ path, data, ...options }, options, true, read);
     }
     const created = await this.create(path, data, options);
     const stat = await this.exists(created, limitsOf(options));
@@ -97,18 +99,15 @@ export class Znodes {
     return this.caller.call({ opcode: Opcode.sync, path, write: writePath, read: nothing }, options);
   }
 
-  async multi(
-    ops: readonly S.MultiOp[],
-    options: S.CallOptions = {},
-  ): Promise<{ results: S.MultiResult[]; zxid: bigint }> {
-    for (const op of ops) validatePath(op.path, { sequential: op.op === "create" && isSequential(op.mode) });
-    for (const op of ops) {
-      const newer = op.op === "create" ? newerCreate(op.mode) : undefined;
-      if (newer !== undefined && !this.caller.surelyHas(newer)) await this.caller.require(newer, options);
-    }
-    const write = (writer: JuteWriter) => writeMulti(writer, ops, this.serverPath);
-    const read = (body: JuteReader, zxid: bigint) => ({ results: readMulti(body, ops, this.clientPath), zxid });
-    return this.caller.call({ opcode: Opcode.multi, write, read }, options);
+  multi(ops: readonly S.MultiOp[], options: S.CallOptions = {}): Promise<S.Committed> {
+    const [first] = ops;
+    const isPlainCreate = ops.length === 1 && first?.op === "create" && newerCreate(first.mode) === undefined;
+    if (!isPlainCreate) return this.#transact(ops, options);
+    // As such it costs the server less than as a transaction of one.
+    return this.#create(first, options, false, (body, zxid) => ({
+      results: [{ op: "create", path: this.clientPath(body.text()) }],
+      zxid,
+    }));
   }
 
   async multiRead(ops: readonly S.ReadOp[], options: S.CallOptions = {}): Promise<S.ReadResult[]> {
@@ -122,20 +121,30 @@ export class Znodes {
   protected readonly serverPath = (path: string) => this.connection.chroot.toServerPath(path);
   protected readonly clientPath = (path: string) => this.connection.chroot.toClientPath(path);
 
-  async #create<T>(
-    path: string,
-    data: Buffer | null,
-    options: S.CreateOptions,
+  #create<T>(
+    { path, data = null, mode = "persistent", acl = OPEN_ACL, ttlMs }: CreateOp,
+    options: S.CallOptions,
     withStat: boolean,
-    read: (body: JuteReader) => T,
+    read: (body: JuteReader, zxid: bigint) => T,
   ): Promise<T> {
-    const { mode = "persistent", acl = OPEN_ACL, ttlMs } = options;
     const opcode = createOpcode(mode, { withStat });
-    const newer = newerCreate(mode);
-    if (newer !== undefined && !this.caller.surelyHas(newer)) await this.caller.require(newer, options);
     const write = (writer: JuteWriter, serverPath: string) =>
       writeCreate(writer, serverPath, data, acl, CreateMode[mode], ttlField(mode, ttlMs));
-    return this.caller.call({ opcode, path, isSequential: isSequential(mode), write, read }, options);
+    const send = () => this.caller.call({ opcode, path, isSequential: SEQUENTIAL.has(mode), write, read }, options);
+    const newer = newerCreate(mode);
+    if (newer === undefined || this.caller.surelyHas(newer)) return send();
+    return this.caller.require(newer, options).then(send);
+  }
+
+  async #transact(ops: readonly S.MultiOp[], options: S.CallOptions): Promise<S.Committed> {
+    for (const op of ops) validatePath(op.path, { sequential: op.op === "create" && SEQUENTIAL.has(op.mode) });
+    for (const op of ops) {
+      const newer = op.op === "create" ? newerCreate(op.mode) : undefined;
+      if (newer !== undefined && !this.caller.surelyHas(newer)) await this.caller.require(newer, options);
+    }
+    const write = (writer: JuteWriter) => writeMulti(writer, ops, this.serverPath);
+    const read = (body: JuteReader, zxid: bigint) => ({ results: readMulti(body, ops, this.clientPath), zxid });
+    return this.caller.call({ opcode: Opcode.multi, write, read }, options);
   }
 
   /** One read of a multiRead, for servers that do not know multiRead. */
@@ -176,9 +185,11 @@ function newerCreate(mode: S.CreateMode = "persistent"): "createContainer" | "cr
   return opcode === Opcode.createContainer ? "createContainer" : "createTtl";
 }
 
-function isSequential(mode: S.CreateMode | undefined): boolean {
-  return mode?.toLowerCase().includes("sequential") ?? false;
-}
+const SEQUENTIAL: ReadonlySet<S.CreateMode | undefined> = new Set<S.CreateMode>([
+  "persistentSequential",
+  "ephemeralSequential",
+  "persistentSequentialWithTtl",
+]);
 
 function limitsOf({ signal, timeoutMs }: S.CallOptions): S.CallOptions {
   return { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };

@@ -46,7 +46,7 @@ describe("Mutex", () => {
     const lock = await mutex.acquire();
     await lock.release();
     const requests = trace.filter((line) => !line.startsWith("sync /")).map((line) => line.split(" ")[0]);
-    expect(requests).toEqual(["multi", "getChildren2", "delete"]);
+    expect(requests).toEqual(["create", "getChildren2", "delete"]);
   });
 
   test("does not make a path that must exist, and no lock on /", async () => {
