@@ -1,43 +1,31 @@
 import { ConnectionError, PermissionError, type ZkshError } from "../../errors.ts";
-import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
+import type { JuteReader } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, opcodeName } from "../../wire/protocol.ts";
 import { Aborts } from "../aborts.ts";
 import type { SessionOptions } from "../options.ts";
 import type { LostReason, SessionState } from "../session.ts";
 import { Chroot } from "./chroot.ts";
-import { type Attached, Connector } from "./connector.ts";
+import type { Attached } from "./connector.ts";
 import { Credentials } from "./credentials.ts";
 import { errorName } from "./failures.ts";
+import { DEFAULT_TIMEOUT_MS, Handshake, NO_SESSION } from "./handshake.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Inbox } from "./inbox.ts";
 import { ConnectionManager, LibraryState } from "./library.ts";
-import type { Endpoint, Link } from "./link.ts";
-import { type Instant, Liveness } from "./liveness.ts";
+import type { Endpoint } from "./link.ts";
+import { Liveness } from "./liveness.ts";
 import { Outbox } from "./outbox.ts";
-import { Patience } from "./patience.ts";
-import { findReadWriteServer } from "./read-only.ts";
 import { Rearming } from "./rearming.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 import { Request } from "./request.ts";
-import { ServerList } from "./servers.ts";
+import { ServerSearch } from "./server-search.ts";
 import { failLater, Traffic } from "./traffic.ts";
 import { WatchRegistry } from "./watches.ts";
 
-const DEFAULT_TIMEOUT_MS = 30_000;
-/** The least one address gets for TCP and handshake, however many share the time. */
-const MIN_ATTEMPT_MS = 250;
-/**
- * How many handshakes a session lives to see, at the least. A server that is just starting may take a connection and never
- * answer: with one server and all of the time for it, that would be the end of the session.
- */
-const MIN_REATTEMPTS = 4;
 /** The longest goodbye. It has been sent by then, or there is no server to hear it and the session is left to expire. */
 const CLOSE_TIMEOUT_MS = 1_000;
-/** How often a read that left together with its goodbye is tried anew in a session of its own. */
-const MAX_FRESH_STARTS = 2;
 /** Replies may be longer than jute.maxbuffer (a listing of a million children), but not this long. */
 const MAX_REPLY_BYTES = 512 * 1024 * 1024;
-const NO_SESSION = 0n;
 
 /** How a session ended, and the error that everything asked of it from then on gets. */
 export interface Loss {
@@ -49,7 +37,7 @@ export interface Loss {
  * The package's connection manager with its inside replaced. Kept from the package: its states and how they are announced,
  * what may be queued in which state, the identity of the session. Replaced, each for defects that make a lock unsafe:
  *
- * - connect, onSocketClosed (Connector, Link, ServerList): one Link per attempt, so that no event or half-read byte of an old
+ * - connect, onSocketClosed (ServerSearch, Connector, Link): one Link per attempt, so that no event or half-read byte of an old
  *   socket reaches a new one; TCP, TLS and handshake share one deadline; back-off also when the drop follows a good
  *   handshake; unanswered requests fail after the state has changed, and queued ones fail when the session ends.
  * - onSocketData (Inbox): linear framing, length checks, every error number and opcode, zxid only forwards.
@@ -64,27 +52,17 @@ export class Connection extends ConnectionManager {
   readonly watches: WatchRegistry;
   readonly #rearming: Rearming;
   readonly #options: SessionOptions;
-  readonly #servers: ServerList;
-  readonly #patience: Patience;
-  readonly #connector: Connector;
   readonly #traffic: Traffic;
   readonly #heartbeat: Heartbeat;
   readonly #secrets = new Credentials();
   readonly #outbox: Outbox;
   readonly #inbox: Inbox;
+  readonly #handshake: Handshake;
+  readonly #search: ServerSearch;
   #lastZxid = 0n;
   /** When the bytes came that are being read. */
   #heardAt = 0;
-  /** The goodbye left together with the handshake: the session has no other purpose than the reads between them. */
-  #isOneFlight = false;
-  #freshStarts = 0;
-  #hasMetServer = false;
-  /** Sessions of read-only servers are known to them alone: none is carried over before a full server has given one. */
-  #hasMetReadWrite = false;
   #isReadOnly = false;
-  #readWriteSearch: AbortController | undefined;
-  /** The connection has answered something after its handshake. */
-  #linkProved = false;
   #goodbyeTimer: NodeJS.Timeout | undefined;
   #lost: Loss | undefined;
 
@@ -118,19 +96,16 @@ export class Connection extends ConnectionManager {
       readOut: () => this.#afterReading(),
       garbage: (what) => this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
     });
-    this.#servers = new ServerList(options.servers);
-    this.#patience = new Patience(options, this.#servers, (message) => {
-      const details = { code: ErrorCode.connectionLoss, sent: false };
-      this.#end("unreachable", new ConnectionError("unreachable", message, details));
-    });
-    this.#connector = new Connector(this.#servers, options.tls, {
-      now: () => this.liveness.now(),
-      attemptMs: () => this.#attemptMs(),
-      hello: () => this.#hello(),
-      loadBehindHello: (writer, now) => this.#loadBehindHello(writer, now),
-      attached: (attached) => this.#attach(attached),
+    this.#handshake = new Handshake(options, this, this.#secrets, this.#traffic);
+    this.#search = new ServerSearch(options, this.#handshake, {
       greeting: (endpoint) => this.emit("greeting", endpoint),
-      failed: (endpoint, why) => this.#attemptFailed(endpoint, why),
+      attached: (attached) => this.#attach(attached),
+      attemptFailed: () => this.#unanswered(),
+      unreachable: (message) => {
+        const details = { code: ErrorCode.connectionLoss, sent: false };
+        this.#end("unreachable", new ConnectionError("unreachable", message, details));
+      },
+      foundReadWrite: (address) => this.#dropLink({ says: `moving to ${address}, which can write`, kind: "transient" }),
     });
   }
 
@@ -165,9 +140,8 @@ export class Connection extends ConnectionManager {
   }
 
   override connect(): void {
-    this.#patience.start();
+    this.#search.start();
     this.setState(LibraryState.CONNECTING);
-    this.#connector.search();
   }
 
   /** Settles when a server has accepted the session; rejects when the session ends first. */
@@ -229,41 +203,6 @@ export class Connection extends ConnectionManager {
     this.#dropLink(connectFailureOf(error));
   }
 
-  #hello() {
-    return {
-      lastZxidSeen: this.#lastZxid,
-      // What was wished for, not what the last server granted: its lower limit must not stick.
-      timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      sessionId: this.#hasMetReadWrite ? this.id : NO_SESSION,
-      password: this.sessionPassword,
-      readOnly: this.#options.readOnly ?? false,
-    };
-  }
-
-  /**
-   * For a new session, reads that wait already (and a goodbye behind them) leave together with the handshake: one round trip.
-   * Not writes: a server that has no quorum accepts connections and drops them, and their fate would be unknown.
-   */
-  #loadBehindHello(writer: JuteWriter, now: Instant): void {
-    if (this.#hasMetServer) return;
-    this.#secrets.load(writer);
-    this.#traffic.load(now, { into: writer, onlyRepeatable: true });
-    this.#isOneFlight = this.isClosing && !this.#traffic.hasQueued;
-  }
-
-  #attemptMs(): number {
-    const { size } = this.#servers;
-    if (!this.#hasMetServer) return Math.max(MIN_ATTEMPT_MS, this.#patience.limitMs / size);
-    return Math.max(MIN_ATTEMPT_MS, this.sessionTimeout / Math.max(size, MIN_REATTEMPTS));
-  }
-
-  #attemptFailed(endpoint: Endpoint, why: ConnectFailure): void {
-    this.#options.trace?.(`${endpoint.address} (${endpoint.ip}): ${why.says}`);
-    this.#unanswered();
-    if (!this.#hasMetServer && this.#patience.tried()) return;
-    this.#connector.search();
-  }
-
   #attach({ link, frames, response, sentAt }: Attached): void {
     if (response.timeoutMs <= 0) {
       link.destroy();
@@ -271,15 +210,10 @@ export class Connection extends ConnectionManager {
     }
     const id = BigInt.asUintN(64, response.sessionId).toString(16);
     this.#options.trace?.(`attached to ${link.endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`);
-    const isReturn = this.#hasMetServer;
+    const isReturn = this.#handshake.hasMetServer;
     const gapFrom = this.#lastZxid;
-    this.#patience.stop();
-    this.#hasMetServer = true;
-    this.#hasMetReadWrite ||= !response.readOnly;
+    this.#handshake.accepted(response);
     this.#isReadOnly = response.readOnly;
-    this.#linkProved = false;
-    this.sessionId.writeBigInt64BE(response.sessionId);
-    this.sessionPassword = response.password;
     this.updateTimeout(response.timeoutMs);
     this.liveness.start(response.timeoutMs, sentAt);
     this.#heartbeat.attach(response.timeoutMs);
@@ -294,19 +228,9 @@ export class Connection extends ConnectionManager {
     this.#outbox.attach(link, isReturn ? this.#rearming.all(this.#lastZxid) : []);
     if (!this.isClosing) this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
     if (isReturn) this.watches.announceGap(gapFrom);
-    if (response.readOnly) this.#lookForReadWrite(link);
+    if (response.readOnly) this.#search.lookForReadWrite(link.endpoint);
     this.#outbox.flush();
     this.#inbox.attach(frames);
-  }
-
-  #lookForReadWrite(link: Link): void {
-    this.#readWriteSearch = new AbortController();
-    const others = this.#servers.others(link.endpoint);
-    void findReadWriteServer(others, this.#options.tls, this.#readWriteSearch.signal).then((address) => {
-      if (address === undefined || this.#outbox.link !== link) return;
-      this.#servers.prefer(address);
-      this.#dropLink({ says: `moving to ${address}, which can write`, kind: "transient" });
-    });
   }
 
   #handleReply(xid: number, zxid: bigint, code: number, body: JuteReader): void {
@@ -315,7 +239,7 @@ export class Connection extends ConnectionManager {
       return this.#dropLink({ says: `the server answered request ${xid}, which is not due`, kind: "transient" });
     }
     this.#traceReply(request, code);
-    this.#linkIsGood();
+    this.#search.proved();
     if (request.sentAt) this.liveness.answered(request.sentAt, { byLeader: code === 0 && request.isAnsweredByLeader });
     if (request.sentAt !== undefined) this.#traffic.window.answered(request.sentAt, this.#heardAt);
     // It came through a server that the session has left, and was not executed.
@@ -334,7 +258,7 @@ export class Connection extends ConnectionManager {
   }
 
   #handleAuth(code: number): void {
-    this.#linkIsGood();
+    this.#search.proved();
     if (!this.#secrets.answered(code).isFatal) return;
     const message = `authentication failed (${errorName(code)})`;
     this.#end("auth-failed", new PermissionError("auth-failed", message, { code }));
@@ -342,16 +266,9 @@ export class Connection extends ConnectionManager {
 
   #pingAnswered(): void {
     const sentAt = this.#outbox.pingAnswered();
-    this.#linkIsGood();
+    this.#search.proved();
     // There is no leader to hear of it; the read-only server's word is all there is.
     if (sentAt !== undefined) this.liveness.answered(sentAt, { byLeader: true });
-  }
-
-  /** A connection that has answered something was worth having: the next one is looked for without delay. */
-  #linkIsGood(): void {
-    if (this.#linkProved) return;
-    this.#linkProved = true;
-    this.#servers.settled();
   }
 
   #handleWatchesSet(code: number): void {
@@ -372,35 +289,25 @@ export class Connection extends ConnectionManager {
     this.#options.trace?.(`left ${link.endpoint.address}: ${why.says}`);
     this.#detach();
     link.destroy();
-    this.#servers.failed(link.endpoint.address, why);
+    this.#search.left(link.endpoint, why);
     this.#heartbeat.detach();
     if (!this.isClosing) this.setState(LibraryState.DISCONNECTED);
-    if (this.#isOneFlight && this.#freshStarts++ < MAX_FRESH_STARTS) this.#forgetSession();
+    if (this.#handshake.startOver()) this.#heartbeat.stop();
     this.#unanswered();
-    this.#connector.search();
-  }
-
-  /** Nothing was done in it but reading, and its goodbye may have been heard: the reads are as good in a new one. */
-  #forgetSession(): void {
-    this.#hasMetServer = false;
-    this.#hasMetReadWrite = false;
-    this.sessionId.fill(0);
-    this.sessionPassword.fill(0);
-    this.#heartbeat.stop();
-    this.#patience.start();
+    this.#search.start();
   }
 
   #detach(): void {
     this.liveness.detach();
     this.#outbox.detach();
     this.#inbox.detach();
-    this.#readWriteSearch?.abort();
   }
 
   /** What was in flight on a connection that broke: repeated where that is harmless, reported as lost where it is not. */
   #unanswered(): void {
     this.#secrets.connectionLost();
-    failLater(this.#traffic.connectionLost({ hadSession: this.#hasMetServer }), { code: ErrorCode.connectionLoss });
+    const unknown = this.#traffic.connectionLost({ hadSession: this.#handshake.hasMetServer });
+    failLater(unknown, { code: ErrorCode.connectionLoss });
   }
 
   /** The last answered request is so old that a server may expire the session now: it is over, whatever they think. */
@@ -417,10 +324,9 @@ export class Connection extends ConnectionManager {
     const { link } = this.#outbox;
     this.#detach();
     link?.end();
-    this.#patience.stop();
     clearTimeout(this.#goodbyeTimer);
     this.#heartbeat.stop();
-    this.#connector.stop();
+    this.#search.stop();
     this.setState(FINAL_STATES[reason]);
     const code = reason === "auth-failed" ? ErrorCode.authFailed : ErrorCode.sessionExpired;
     failLater(this.#traffic.drain(), { code });

@@ -1,15 +1,11 @@
 import { FrameReader } from "../../wire/frames.ts";
-import { JuteReader, JuteWriter, MalformedFrameError } from "../../wire/jute.ts";
-import {
-  type ConnectRequest,
-  type ConnectResponse,
-  readConnectResponse,
-  writeConnectRequest,
-} from "../../wire/records.ts";
+import { JuteReader, MalformedFrameError } from "../../wire/jute.ts";
+import { type ConnectResponse, readConnectResponse } from "../../wire/records.ts";
 import type { TlsOptions } from "../options.ts";
 import { errorName } from "./failures.ts";
+import type { Handshake } from "./handshake.ts";
 import { type Endpoint, Link } from "./link.ts";
-import type { Instant } from "./liveness.ts";
+import { type Instant, systemClock } from "./liveness.ts";
 import { type ConnectFailure, connectFailureOf, noAnswer, refusedHandshake, strangerFailure } from "./reasons.ts";
 import type { ServerList } from "./servers.ts";
 
@@ -28,12 +24,8 @@ export interface Attached {
 }
 
 export interface ConnectorEvents {
-  now(): Instant;
   /** How long one address may take for TCP, TLS and handshake together. */
   attemptMs(): number;
-  hello(): ConnectRequest;
-  /** Writes what may leave in the same flight as the handshake. */
-  loadBehindHello(writer: JuteWriter, now: Instant): void;
   attached(attached: Attached): void;
   /** A server has accepted the connection; the handshake is about to leave. */
   greeting(endpoint: Endpoint): void;
@@ -44,15 +36,17 @@ export interface ConnectorEvents {
 export class Connector {
   readonly #servers: ServerList;
   readonly #tls: TlsOptions | undefined;
+  readonly #handshake: Handshake;
   readonly #events: ConnectorEvents;
   readonly #stopped = new AbortController();
   #searching = false;
   #link: Link | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(servers: ServerList, tls: TlsOptions | undefined, events: ConnectorEvents) {
+  constructor(servers: ServerList, tls: TlsOptions | undefined, handshake: Handshake, events: ConnectorEvents) {
     this.#servers = servers;
     this.#tls = tls;
+    this.#handshake = handshake;
     this.#events = events;
   }
 
@@ -93,9 +87,9 @@ export class Connector {
     };
     const link = new Link(endpoint, this.#tls, {
       open: () => {
-        sentAt = this.#events.now();
+        sentAt = systemClock.now();
         this.#events.greeting(endpoint);
-        link.write(this.#firstFlight(sentAt));
+        link.write(this.#handshake.firstFlight(sentAt));
       },
       data: (chunk) => {
         received.push(chunk);
@@ -105,22 +99,13 @@ export class Connector {
         clearTimeout(this.#timer);
         this.#link = undefined;
         this.#searching = false;
-        this.#events.attached({ link, frames, response: reply, sentAt: sentAt ?? this.#events.now() });
+        this.#events.attached({ link, frames, response: reply, sentAt: sentAt ?? systemClock.now() });
       },
       drain: () => {},
       closed: (error) => fail(connectFailureOf(error, { isPlain: this.#tls === undefined })),
     });
     this.#link = link;
     this.#timer = setTimeout(() => fail(noAnswer()), this.#events.attemptMs());
-  }
-
-  #firstFlight(now: Instant): Buffer {
-    const writer = new JuteWriter();
-    const frame = writer.beginFrame();
-    writeConnectRequest(writer, this.#events.hello());
-    writer.endFrame(frame);
-    this.#events.loadBehindHello(writer, now);
-    return writer.take();
   }
 }
 

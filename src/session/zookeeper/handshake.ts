@@ -1,0 +1,98 @@
+import { JuteWriter } from "../../wire/jute.ts";
+import { type ConnectResponse, writeConnectRequest } from "../../wire/records.ts";
+import type { SessionOptions } from "../options.ts";
+import type { Credentials } from "./credentials.ts";
+import type { Instant } from "./liveness.ts";
+import type { Traffic } from "./traffic.ts";
+
+export const DEFAULT_TIMEOUT_MS = 30_000;
+export const NO_SESSION = 0n;
+/** How often a read that left together with its goodbye is tried anew in a session of its own. */
+const MAX_FRESH_STARTS = 2;
+
+/** The session that servers are asked for: its identity, and how far it has come. */
+export interface SessionIdentity {
+  readonly id: bigint;
+  /** Zero until a server has given one, and again after {@link Handshake.startOver}. */
+  readonly sessionId: Buffer;
+  sessionPassword: Buffer;
+  readonly lastZxid: bigint;
+  readonly isClosing: boolean;
+}
+
+/** What a session asks of each new server, and what servers have granted it so far. */
+export class Handshake {
+  readonly #options: SessionOptions;
+  readonly #session: SessionIdentity;
+  readonly #credentials: Credentials;
+  readonly #traffic: Traffic;
+  #grantedTimeoutMs: number | undefined;
+  /** Sessions of read-only servers are known to them alone: none is carried over before a full server has given one. */
+  #hasMetReadWrite = false;
+  /** The goodbye left together with the handshake: the session has no other purpose than the reads between them. */
+  #isOneFlight = false;
+  #freshStarts = 0;
+
+  constructor(options: SessionOptions, session: SessionIdentity, credentials: Credentials, traffic: Traffic) {
+    this.#options = options;
+    this.#session = session;
+    this.#credentials = credentials;
+    this.#traffic = traffic;
+  }
+
+  /** The session timeout of the last server that accepted the session; undefined before the first. */
+  get grantedTimeoutMs(): number | undefined {
+    return this.#grantedTimeoutMs;
+  }
+
+  get hasMetServer(): boolean {
+    return this.#grantedTimeoutMs !== undefined;
+  }
+
+  /** The first write on a new connection: the handshake and whatever may leave with it. */
+  firstFlight(now: Instant): Buffer {
+    const writer = new JuteWriter();
+    const frame = writer.beginFrame();
+    writeConnectRequest(writer, {
+      lastZxidSeen: this.#session.lastZxid,
+      // What was wished for, not what the last server granted: its lower limit must not stick.
+      timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      sessionId: this.#hasMetReadWrite ? this.#session.id : NO_SESSION,
+      password: this.#session.sessionPassword,
+      readOnly: this.#options.readOnly ?? false,
+    });
+    writer.endFrame(frame);
+    if (!this.hasMetServer) this.#loadReads(writer, now);
+    return writer.take();
+  }
+
+  accepted({ timeoutMs, sessionId, password, readOnly }: ConnectResponse): void {
+    this.#grantedTimeoutMs = timeoutMs;
+    this.#hasMetReadWrite ||= !readOnly;
+    this.#session.sessionId.writeBigInt64BE(sessionId);
+    this.#session.sessionPassword = password;
+  }
+
+  /**
+   * The connection broke: a session of one flight is forgotten for a new one, a few times; true when it was. Nothing was done
+   * in it but reading, and its goodbye may have been heard: the reads are as good in a new one.
+   */
+  startOver(): boolean {
+    if (!this.#isOneFlight || this.#freshStarts++ >= MAX_FRESH_STARTS) return false;
+    this.#grantedTimeoutMs = undefined;
+    this.#hasMetReadWrite = false;
+    this.#session.sessionId.fill(0);
+    this.#session.sessionPassword.fill(0);
+    return true;
+  }
+
+  /**
+   * For a new session, reads that wait already (and a goodbye behind them) leave together with the handshake: one round trip.
+   * Not writes: a server that has no quorum accepts connections and drops them, and their fate would be unknown.
+   */
+  #loadReads(writer: JuteWriter, now: Instant): void {
+    this.#credentials.load(writer);
+    this.#traffic.load(now, { into: writer, onlyRepeatable: true });
+    this.#isOneFlight = this.#session.isClosing && !this.#traffic.hasQueued;
+  }
+}
