@@ -1,9 +1,8 @@
-import { ConnectionError, PermissionError, type ZkshError } from "../../errors.ts";
 import type { JuteReader } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, opcodeName } from "../../wire/protocol.ts";
 import { Aborts } from "../aborts.ts";
 import type { SessionOptions } from "../options.ts";
-import type { LostReason, SessionState } from "../session.ts";
+import type { SessionState } from "../session.ts";
 import { Chroot } from "./chroot.ts";
 import type { Attached } from "./connector.ts";
 import { Credentials } from "./credentials.ts";
@@ -14,6 +13,7 @@ import { Inbox } from "./inbox.ts";
 import { ConnectionManager, LibraryState } from "./library.ts";
 import type { Endpoint } from "./link.ts";
 import { Liveness } from "./liveness.ts";
+import { authFailed, closed, expired, type Loss, unreachable } from "./loss.ts";
 import { Outbox } from "./outbox.ts";
 import { Rearming } from "./rearming.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
@@ -26,12 +26,6 @@ import { WatchRegistry } from "./watches.ts";
 const CLOSE_TIMEOUT_MS = 1_000;
 /** Replies may be longer than jute.maxbuffer (a listing of a million children), but not this long. */
 const MAX_REPLY_BYTES = 512 * 1024 * 1024;
-
-/** How a session ended, and the error that everything asked of it from then on gets. */
-export interface Loss {
-  readonly reason: LostReason;
-  readonly error: ZkshError;
-}
 
 /**
  * The package's connection manager with its inside replaced. Kept from the package: its states and how they are announced,
@@ -90,10 +84,13 @@ export class Connection extends ConnectionManager {
       },
       reply: (xid, zxid, code, body) => this.#handleReply(xid, zxid, code, body),
       event: (type, path) => this.watches.dispatch(type, path),
-      ping: () => this.#pingAnswered(),
+      ping: () => {
+        this.#search.proved();
+        this.#outbox.pingAnswered();
+      },
       auth: (code) => this.#handleAuth(code),
       watchesSet: (code) => this.#handleWatchesSet(code),
-      readOut: () => this.#afterReading(),
+      readOut: () => this.#outbox.refill(),
       garbage: (what) => this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
     });
     this.#handshake = new Handshake(options, this, this.#secrets, this.#traffic);
@@ -101,10 +98,7 @@ export class Connection extends ConnectionManager {
       greeting: (endpoint) => this.emit("greeting", endpoint),
       attached: (attached) => this.#attach(attached),
       attemptFailed: () => this.#unanswered(),
-      unreachable: (message) => {
-        const details = { code: ErrorCode.connectionLoss, sent: false };
-        this.#end("unreachable", new ConnectionError("unreachable", message, details));
-      },
+      unreachable: (message) => this.#end(unreachable(message)),
       foundReadWrite: (address) => this.#dropLink({ says: `moving to ${address}, which can write`, kind: "transient" }),
     });
   }
@@ -163,7 +157,7 @@ export class Connection extends ConnectionManager {
   override close(done: () => void = () => {}): void {
     if (this.#lost !== undefined || this.isClosing) return done();
     const end = () => {
-      this.#end("closed", new ConnectionError("session-closed", "the session is closed", { sent: false }));
+      this.#end(closed());
       done();
     };
     if (this.id === NO_SESSION && this.#traffic.awaited === 0) return end();
@@ -206,7 +200,7 @@ export class Connection extends ConnectionManager {
   #attach({ link, frames, response, sentAt }: Attached): void {
     if (response.timeoutMs <= 0) {
       link.destroy();
-      return this.#end("expired", expiredError("the server has expired it"));
+      return this.#end(expired("the server has expired it"));
     }
     const id = BigInt.asUintN(64, response.sessionId).toString(16);
     this.#options.trace?.(`attached to ${link.endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`);
@@ -247,7 +241,7 @@ export class Connection extends ConnectionManager {
       if (request.abandoned) request.callback({ code }, null, zxid);
       return this.#dropLink({ says: "the session has moved to another server", kind: "transient" });
     }
-    if (code === ErrorCode.sessionExpired) this.#end("expired", expiredError("the server has expired it"));
+    if (code === ErrorCode.sessionExpired) this.#end(expired("the server has expired it"));
     request.callback(code === 0 ? null : { code }, code === 0 ? body : null, zxid);
   }
 
@@ -259,27 +253,12 @@ export class Connection extends ConnectionManager {
 
   #handleAuth(code: number): void {
     this.#search.proved();
-    if (!this.#secrets.answered(code).isFatal) return;
-    const message = `authentication failed (${errorName(code)})`;
-    this.#end("auth-failed", new PermissionError("auth-failed", message, { code }));
-  }
-
-  #pingAnswered(): void {
-    const sentAt = this.#outbox.pingAnswered();
-    this.#search.proved();
-    // There is no leader to hear of it; the read-only server's word is all there is.
-    if (sentAt !== undefined) this.liveness.answered(sentAt, { byLeader: true });
+    if (this.#secrets.answered(code).isFatal) this.#end(authFailed(code));
   }
 
   #handleWatchesSet(code: number): void {
     if (!this.#rearming.answered({ isSet: code === 0 }) || code === 0) return;
     this.#dropLink({ says: `the server did not set the watches (${errorName(code)})`, kind: "transient" });
-  }
-
-  /** Answers may have made room for requests that wait. */
-  #afterReading(): void {
-    if (this.#traffic.inFlight === 0) this.#traffic.window.rest();
-    if (this.#traffic.wantsRefill) this.#outbox.schedule();
   }
 
   /** The connection is of no use any more: the session is suspended and another server is looked for. */
@@ -314,36 +293,22 @@ export class Connection extends ConnectionManager {
   #expireByClock(): void {
     // Somebody may still listen at the other end: let the ephemerals go now rather than a timeout later.
     this.#outbox.sayGoodbye();
-    this.#end("expired", expiredError(`no server has answered for most of its ${this.sessionTimeout} ms`));
+    this.#end(expired(`no server has answered for most of its ${this.sessionTimeout} ms`));
   }
 
-  #end(reason: LostReason, error: ZkshError): void {
+  #end(loss: Loss): void {
     if (this.#lost !== undefined) return;
-    this.#lost = { reason, error };
-    this.#options.trace?.(`session over: ${reason}`);
+    this.#lost = loss;
+    this.#options.trace?.(`session over: ${loss.reason}`);
     const { link } = this.#outbox;
     this.#detach();
     link?.end();
     clearTimeout(this.#goodbyeTimer);
     this.#heartbeat.stop();
     this.#search.stop();
-    this.setState(FINAL_STATES[reason]);
-    const code = reason === "auth-failed" ? ErrorCode.authFailed : ErrorCode.sessionExpired;
-    failLater(this.#traffic.drain(), { code });
-    this.#secrets.lose(code);
+    this.setState(loss.state);
+    failLater(this.#traffic.drain(), { code: loss.code });
+    this.#secrets.lose(loss.code);
     this.watches.lose();
   }
-}
-
-const FINAL_STATES: Readonly<Record<LostReason, number>> = {
-  expired: LibraryState.SESSION_EXPIRED,
-  "auth-failed": LibraryState.AUTHENTICATION_FAILED,
-  closed: LibraryState.CLOSED,
-  unreachable: LibraryState.CLOSED,
-};
-
-function expiredError(why: string): ConnectionError {
-  return new ConnectionError("session-expired", `the session has expired: ${why} (SessionExpired)`, {
-    code: ErrorCode.sessionExpired,
-  });
 }

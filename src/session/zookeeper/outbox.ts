@@ -55,6 +55,12 @@ export class Outbox {
     });
   }
 
+  /** Answers may have made room for requests that wait. */
+  refill(): void {
+    if (this.#traffic.inFlight === 0) this.#traffic.window.rest();
+    if (this.#traffic.wantsRefill) this.schedule();
+  }
+
   drained(): void {
     this.#isWritable = true;
     this.flush();
@@ -91,9 +97,10 @@ export class Outbox {
     this.#write(this.#link);
   }
 
-  /** When the ping that has just been answered was sent. */
-  pingAnswered(): Instant | undefined {
-    return this.#pings.shift();
+  pingAnswered(): void {
+    const sentAt = this.#pings.shift();
+    // There is no leader to hear of it; the read-only server's word is all there is.
+    if (sentAt !== undefined) this.#liveness.answered(sentAt, { byLeader: true });
   }
 
   /** A last word on a connection about to be left, past everything that waits. */
