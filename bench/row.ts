@@ -1,4 +1,5 @@
 import { type Figure, figureOf } from "./statistics.ts";
+import type { Samples } from "./take-turns.ts";
 
 export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 
@@ -17,6 +18,24 @@ export interface Row {
   /** What the figure itself should be, in its unit. */
   readonly goal?: Goal;
   readonly peers?: readonly Peer[];
+}
+
+interface Comparison extends Pick<Row, "work" | "unit" | "goal"> {
+  /** Under which name zksh has its samples. Left out: "zksh". */
+  readonly zksh?: string;
+  /** By name, what zksh : peer should be. */
+  readonly peers?: Readonly<Record<string, Goal | "no goal">>;
+}
+
+/** A row of those who took turns, by the names that they had there. */
+export function rowFrom(samples: Samples<number>, { zksh = "zksh", peers = {}, ...row }: Comparison): Row {
+  const of = (name: string) => samples.get(name) ?? [];
+  const beside = Object.entries(peers).map(([name, goal]) => ({
+    name,
+    samples: of(name),
+    ...(goal !== "no goal" && { goal }),
+  }));
+  return { ...row, zksh: of(zksh), peers: beside };
 }
 
 /** One line of the table: zksh beside one peer, or beside nobody. */

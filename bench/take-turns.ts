@@ -6,6 +6,9 @@ export interface Contestant<Sample> {
   readonly rounds?: number;
 }
 
+/** What was measured, by who it was. */
+export type Samples<Sample> = ReadonlyMap<string, readonly Sample[]>;
+
 /**
  * Lets everybody do the work in every round, each time in another order: on a machine whose speed changes nobody gets the
  * better half, and nobody always comes behind the same one. Gives the samples of each by name.
@@ -13,7 +16,7 @@ export interface Contestant<Sample> {
 export async function takeTurns<Sample>(
   rounds: number,
   contestants: readonly Contestant<Sample>[],
-): Promise<Map<string, Sample[]>> {
+): Promise<Samples<Sample>> {
   const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     const shift = round % contestants.length;
@@ -22,4 +25,9 @@ export async function takeTurns<Sample>(
     }
   }
   return samples;
+}
+
+/** One figure of samples that have several. */
+export function figures<Sample>(samples: Samples<Sample>, of: (sample: Sample) => number): Samples<number> {
+  return new Map([...samples].map(([name, own]) => [name, own.map(of)]));
 }

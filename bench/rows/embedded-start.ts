@@ -2,6 +2,7 @@ import { fourLetterWord } from "../../test/support/four-letter-word.ts";
 import { startServer } from "../../test/support/zookeeper-server.ts";
 import type { Effort, Measurement } from "../bench.ts";
 import { run, zksh } from "../processes.ts";
+import { rowFrom } from "../row.ts";
 import { takeTurns } from "../take-turns.ts";
 import { loadLibrary } from "../znodes.ts";
 
@@ -13,33 +14,27 @@ export const embeddedStart: Measurement = {
   name: "embedded",
   async measure({ isQuick }: Effort) {
     const { startEmbeddedServer } = await loadLibrary();
+    const bare = `1.5 × node -e 0 and ${ALLOWED_MS} ms`;
+    const apache = "ZooKeeper until it answers";
     const samples = await takeTurns(isQuick ? 9 : 30, [
-      { name: "bare", run: () => run([process.execPath, "-e", "0"]) },
+      { name: bare, run: async () => (await run([process.execPath, "-e", "0"])) * 1.5 + ALLOWED_MS },
       { name: "embedded", run: () => run(zksh("--embedded", "get", "/zookeeper")) },
       { name: "in process", run: () => answers(startEmbeddedServer) },
-      { name: "apache", run: () => answers(startServer), rounds: isQuick ? 2 : 5 },
+      { name: apache, run: () => answers(startServer), rounds: isQuick ? 2 : 5 },
     ]);
-    const of = (name: string) => samples.get(name) ?? [];
     return [
-      {
+      rowFrom(samples, {
         work: "zksh --embedded get, whole process",
         unit: "ms",
-        zksh: of("embedded"),
-        peers: [
-          {
-            name: `1.5 × node -e 0 and ${ALLOWED_MS} ms`,
-            samples: of("bare").map((ms) => ms * 1.5 + ALLOWED_MS),
-            goal: { atMost: 1 },
-          },
-          { name: "ZooKeeper until it answers", samples: of("apache"), goal: { atMost: 0.1 } },
-        ],
-      },
-      {
+        zksh: "embedded",
+        peers: { [bare]: { atMost: 1 }, [apache]: { atMost: 0.1 } },
+      }),
+      rowFrom(samples, {
         work: "startEmbeddedServer() until it answers",
         unit: "ms",
-        zksh: of("in process"),
-        peers: [{ name: "ZooKeeper until it answers", samples: of("apache"), goal: { atMost: 0.1 } }],
-      },
+        zksh: "in process",
+        peers: { [apache]: { atMost: 0.1 } },
+      }),
     ];
   },
 };

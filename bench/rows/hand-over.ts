@@ -1,5 +1,6 @@
 import { sleep } from "../../test/support/eventually.ts";
 import { type Effort, type Measurement, withServer } from "../bench.ts";
+import { rowFrom } from "../row.ts";
 import { median } from "../statistics.ts";
 import { takeTurns } from "../take-turns.ts";
 import { Worker, withWorkers } from "../worker.ts";
@@ -31,17 +32,12 @@ export const handOver: Measurement = {
         const contestants = pairs.map(({ name, two }) => ({ name, run: () => passOn(two) }));
         await takeTurns(isQuick ? 2 : 10, contestants);
         const samples = await takeTurns(isQuick ? 5 : 20, contestants);
-        const of = (name: string) => samples.get(name) ?? [];
         return [
-          {
+          rowFrom(samples, {
             work: "lock: from one process's release to the next one's lock",
             unit: "ms",
-            zksh: of("zksh"),
-            peers: [
-              { name: "Curator", samples: of("Curator"), goal: { atMost: 0.75 } },
-              { name: "kazoo", samples: of("kazoo") },
-            ],
-          },
+            peers: { Curator: { atMost: 0.75 }, kazoo: "no goal" },
+          }),
         ];
       });
     }),

@@ -1,7 +1,7 @@
 import { type Effort, type Measurement, withServer } from "../bench.ts";
-import type { Row } from "../row.ts";
+import { type Row, rowFrom } from "../row.ts";
 import { median } from "../statistics.ts";
-import { takeTurns } from "../take-turns.ts";
+import { figures, type Samples, takeTurns } from "../take-turns.ts";
 import { Worker, withWorkers } from "../worker.ts";
 
 const BLOCK = 200;
@@ -27,7 +27,7 @@ export const lockSpeed: Measurement = {
   },
 };
 
-function measureOnce(): Promise<Map<string, Cycles[]>> {
+function measureOnce(): Promise<Samples<Cycles>> {
   return withServer(async ({ address }) => {
     const workers = {
       zksh: new Worker("zksh-locks.js", [address, "/locks/zksh"]),
@@ -46,28 +46,19 @@ function measureOnce(): Promise<Map<string, Cycles[]>> {
   });
 }
 
-function rowsOf(cycles: ReadonlyMap<string, readonly Cycles[]>): Row[] {
-  const all = (name: string, of: (block: Cycles) => number) => (cycles.get(name) ?? []).map(of);
-  const latency = ({ acquires }: Cycles) => median(acquires) / 1000;
-  const rate = ({ acquires, seconds }: Cycles) => acquires.length / seconds;
+function rowsOf(cycles: Samples<Cycles>): Row[] {
+  const latency = figures(cycles, ({ acquires }) => median(acquires) / 1000);
+  const rate = figures(cycles, ({ acquires, seconds }) => acquires.length / seconds);
   return [
-    {
+    rowFrom(latency, {
       work: "lock: acquire, nobody in the way",
       unit: "ms",
-      zksh: all("zksh", latency),
-      peers: [
-        { name: "Curator", samples: all("Curator", latency), goal: { atMost: 0.65 } },
-        { name: "kazoo", samples: all("kazoo", latency), goal: { atMost: 0.4 } },
-      ],
-    },
-    {
+      peers: { Curator: { atMost: 0.65 }, kazoo: { atMost: 0.4 } },
+    }),
+    rowFrom(rate, {
       work: "lock: acquire and release",
       unit: "/s",
-      zksh: all("zksh", rate),
-      peers: [
-        { name: "Curator", samples: all("Curator", rate), goal: { atLeast: 1.25 } },
-        { name: "kazoo", samples: all("kazoo", rate), goal: { atLeast: 1.7 } },
-      ],
-    },
+      peers: { Curator: { atLeast: 1.25 }, kazoo: { atLeast: 1.7 } },
+    }),
   ];
 }

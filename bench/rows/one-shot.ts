@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type Effort, type Measurement, withServer } from "../bench.ts";
 import { type CommandLine, run, zkcli, zksh } from "../processes.ts";
+import { rowFrom } from "../row.ts";
 import { takeTurns } from "../take-turns.ts";
 import { PYTHON } from "../worker.ts";
 import { makeZnodes } from "../znodes.ts";
@@ -12,7 +13,7 @@ const PEERS = join(import.meta.dirname, "../peers");
  * the goal was set (`node -e 0`: 88 ms).
  */
 const CERTIFIED = { NODE_EXTRA_CA_CERTS: "/etc/ssl/certs/ca-certificates.crt" };
-const BESIDE_NODE = ["zksh", "node -e 0", "by hand"];
+const BESIDE_NODE = ["zksh", "node -e 0", "by hand, over a socket"];
 
 /** A whole process for one read. */
 export const oneShot: Measurement = {
@@ -23,10 +24,10 @@ export const oneShot: Measurement = {
       const lines: Record<string, CommandLine> = {
         zksh: zksh("-s", address, "get", "/bench"),
         "node -e 0": [process.execPath, "-e", "0"],
-        "by hand": [process.execPath, join(PEERS, "hand-get.cjs"), address, "/bench"],
+        "by hand, over a socket": [process.execPath, join(PEERS, "hand-get.cjs"), address, "/bench"],
         "zkCli.sh": zkcli(address, "get", "/bench"),
-        kazoo: [PYTHON, join(PEERS, "kazoo_get.py"), address, "/bench"],
-        "node-zookeeper-client": [process.execPath, join(PEERS, "naive-get.js"), address, "/bench"],
+        "kazoo script": [PYTHON, join(PEERS, "kazoo_get.py"), address, "/bench"],
+        "node-zookeeper-client script": [process.execPath, join(PEERS, "naive-get.js"), address, "/bench"],
       };
       // The first runs fill caches: the system's, and those that programs keep.
       for (const line of Object.values(lines)) await run(line);
@@ -39,29 +40,24 @@ export const oneShot: Measurement = {
         .filter(([name]) => BESIDE_NODE.includes(name))
         .map(([name, line]) => ({ name: `${name}, certified`, run: () => run(line, { env: CERTIFIED }) }));
       const samples = await takeTurns(isQuick ? 15 : 60, [...contestants, ...certified]);
-      const of = (name: string) => samples.get(name) ?? [];
+      const ofCertified = new Map(BESIDE_NODE.map((name) => [name, samples.get(`${name}, certified`) ?? []]));
       return [
-        {
+        rowFrom(samples, {
           work: "one get, whole process",
           unit: "ms",
-          zksh: of("zksh"),
-          peers: [
-            { name: "node -e 0", samples: of("node -e 0"), goal: { atMost: 1.25 } },
-            { name: "by hand, over a socket", samples: of("by hand") },
-            { name: "zkCli.sh", samples: of("zkCli.sh"), goal: { atMost: 0.2 } },
-            { name: "kazoo script", samples: of("kazoo") },
-            { name: "node-zookeeper-client script", samples: of("node-zookeeper-client") },
-          ],
-        },
-        {
+          peers: {
+            "node -e 0": { atMost: 1.25 },
+            "by hand, over a socket": "no goal",
+            "zkCli.sh": { atMost: 0.2 },
+            "kazoo script": "no goal",
+            "node-zookeeper-client script": "no goal",
+          },
+        }),
+        rowFrom(ofCertified, {
           work: "the same, where node reads certificates at its start",
           unit: "ms",
-          zksh: of("zksh, certified"),
-          peers: [
-            { name: "node -e 0", samples: of("node -e 0, certified"), goal: { atMost: 1.25 } },
-            { name: "by hand, over a socket", samples: of("by hand, certified") },
-          ],
-        },
+          peers: { "node -e 0": { atMost: 1.25 }, "by hand, over a socket": "no goal" },
+        }),
       ];
     }),
 };

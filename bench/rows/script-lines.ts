@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { type Effort, type Measurement, withServer } from "../bench.ts";
 import { type CommandLine, run, scratchFile, zkcli, zksh } from "../processes.ts";
-import type { Row } from "../row.ts";
+import { type Row, rowFrom } from "../row.ts";
 import { takeTurns } from "../take-turns.ts";
 import { countChildren, makeZnodes } from "../znodes.ts";
 
@@ -74,10 +74,5 @@ async function compare(address: string, script: Script, isQuick: boolean): Promi
     { name: "zksh", run: perSecond(zksh("-s", address, ...options)) },
     { name: "zkCli.sh", run: perSecond(zkcli(address)), rounds: isQuick ? 1 : 3 },
   ]);
-  return {
-    work,
-    unit: "lines/s",
-    zksh: samples.get("zksh") ?? [],
-    peers: [{ name: "zkCli.sh", samples: samples.get("zkCli.sh") ?? [], goal: { atLeast } }],
-  };
+  return rowFrom(samples, { work, unit: "lines/s", peers: { "zkCli.sh": { atLeast } } });
 }

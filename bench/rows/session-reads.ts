@@ -1,11 +1,12 @@
 import { type Effort, type Measurement, withServer } from "../bench.ts";
-import type { Row } from "../row.ts";
-import { takeTurns } from "../take-turns.ts";
+import { type Row, rowFrom } from "../row.ts";
+import { figures, type Samples, takeTurns } from "../take-turns.ts";
 import { Worker, withWorkers } from "../worker.ts";
 import { makeZnodes } from "../znodes.ts";
 
 /** With many more it loses its connection. */
 const NAIVE_READS = 20_000;
+const NAIVE = `node-zookeeper-client, ${NAIVE_READS.toLocaleString("en")}`;
 /** Before this, a good part of what is measured is compilers at work. */
 const WARM_UP = 20_000;
 
@@ -34,52 +35,42 @@ export const sessionReads: Measurement = {
         });
         for (const worker of [ours, java, naive]) await reading(worker, WARM_UP)();
         const samples = await takeTurns(isQuick ? 3 : 7, [
-          { name: "whole", run: reading(ours, count) },
-          { name: "java", run: reading(java, count) },
-          { name: "half", run: reading(ours, count / 2) },
-          { name: "naive", run: reading(naive, NAIVE_READS) },
+          { name: "zksh", run: reading(ours, count) },
+          { name: "Java client", run: reading(java, count) },
+          { name: half(count), run: reading(ours, count / 2) },
+          { name: NAIVE, run: reading(naive, NAIVE_READS) },
         ]);
-        return rowsOf(count, (name, of) => (samples.get(name) ?? []).map(of));
+        return rowsOf(count, samples);
       });
     }),
 };
 
-function rowsOf(count: number, all: (name: string, of: (sample: Reads) => number) => number[]): Row[] {
-  const rate = ({ reads, seconds }: Reads) => reads / seconds;
-  const micros = ({ reads, seconds }: Reads) => (seconds * 1e6) / reads;
-  const cpu = ({ reads, cpuMicros }: Reads) => cpuMicros / reads;
+function half(count: number): string {
+  return `zksh, ${(count / 2).toLocaleString("en")}`;
+}
+
+function rowsOf(count: number, samples: Samples<Reads>): Row[] {
+  const lost = figures(samples, (sample) => sample.lost);
+  const rate = figures(samples, ({ reads, seconds }) => reads / seconds);
+  const micros = figures(samples, ({ reads, seconds }) => (seconds * 1e6) / reads);
+  const cpu = figures(samples, ({ reads, cpuMicros }) => cpuMicros / reads);
   const work = `${count.toLocaleString("en")} pipelined reads`;
   return [
-    { work: `${work}: lost`, unit: "", zksh: all("whole", ({ lost }) => lost), goal: { atMost: 0 } },
-    {
+    rowFrom(lost, { work: `${work}: lost`, unit: "", goal: { atMost: 0 } }),
+    rowFrom(rate, {
       work: `${work}: rate`,
       unit: "/s",
-      zksh: all("whole", rate),
-      peers: [
-        { name: "Java client", samples: all("java", rate), goal: { atLeast: 1 } },
-        { name: `node-zookeeper-client, ${NAIVE_READS.toLocaleString("en")}`, samples: all("naive", rate) },
-      ],
-    },
-    {
+      peers: { "Java client": { atLeast: 1 }, [NAIVE]: "no goal" },
+    }),
+    rowFrom(micros, {
       work: `${work}: time for each (is it linear?)`,
       unit: "µs",
-      zksh: all("whole", micros),
-      peers: [
-        { name: `zksh, ${(count / 2).toLocaleString("en")}`, samples: all("half", micros), goal: { atMost: 1.2 } },
-      ],
-    },
-    {
+      peers: { [half(count)]: { atMost: 1.2 } },
+    }),
+    rowFrom(cpu, {
       work: `${work}: client CPU for each`,
       unit: "µs",
-      zksh: all("whole", cpu),
-      peers: [
-        {
-          name: `node-zookeeper-client, ${NAIVE_READS.toLocaleString("en")}`,
-          samples: all("naive", cpu),
-          goal: { atMost: 0.5 },
-        },
-        { name: "Java client", samples: all("java", cpu) },
-      ],
-    },
+      peers: { [NAIVE]: { atMost: 0.5 }, "Java client": "no goal" },
+    }),
   ];
 }

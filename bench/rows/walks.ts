@@ -1,7 +1,7 @@
 import { type Effort, type Measurement, withServer } from "../bench.ts";
 import { type CommandLine, countLines, type Measured, runMeasured, scratchFile, zkcli, zksh } from "../processes.ts";
 import type { Row } from "../row.ts";
-import { takeTurns } from "../take-turns.ts";
+import { type Samples, takeTurns } from "../take-turns.ts";
 import { makeZnodes } from "../znodes.ts";
 
 const PARENTS = 100;
@@ -69,7 +69,7 @@ async function list({ name, line, tree: [top, ...below] }: Walker): Promise<Meas
 function rowsOf(
   what: string,
   [ours, theirs]: readonly [Walker, Walker],
-  samples: ReadonlyMap<string, readonly Measured[]>,
+  samples: Samples<Measured>,
   atLeast: number,
 ): Row[] {
   const perSecond = ({ name, tree }: Walker) => (samples.get(name) ?? []).map(({ ms }) => (tree.length / ms) * 1000);

@@ -1,6 +1,7 @@
 import { type FaultProxy, startFaultProxy } from "../../test/support/fault-proxy.ts";
 import { type Effort, type Measurement, withServer } from "../bench.ts";
 import { type CommandLine, countLines, run, scratchFile, zkcli, zksh } from "../processes.ts";
+import { rowFrom } from "../row.ts";
 import { takeTurns } from "../take-turns.ts";
 import { withQueue } from "../znodes.ts";
 
@@ -15,9 +16,10 @@ export const whoholds: Measurement = {
       const network = await startFaultProxy(server.port);
       return withQueue(server.address, "/lock", CONTENDERS, async () => {
         const asking = (address: string) => zksh("-s", address, "whoholds", "/lock");
+        const listing = zkcli(server.address, "ls", "/lock");
         const samples = await takeTurns(isQuick ? 3 : 9, [
           { name: "zksh", run: () => answered(asking(server.address), CONTENDERS) },
-          { name: "zkCli.sh ls", run: () => run(zkcli(server.address, "ls", "/lock")), rounds: isQuick ? 2 : 9 },
+          { name: "zkCli.sh ls, names only", run: () => run(listing), rounds: isQuick ? 2 : 9 },
         ]);
         const work = `whoholds, ${CONTENDERS.toLocaleString("en")} contenders`;
         return [
@@ -27,12 +29,7 @@ export const whoholds: Measurement = {
             zksh: [await roundTrips(network, asking(network.address))],
             goal: { atMost: 2 },
           },
-          {
-            work,
-            unit: "ms",
-            zksh: samples.get("zksh") ?? [],
-            peers: [{ name: "zkCli.sh ls, names only", samples: samples.get("zkCli.sh ls") ?? [] }],
-          },
+          rowFrom(samples, { work, unit: "ms", peers: { "zkCli.sh ls, names only": "no goal" } }),
         ];
       }).finally(() => network.close());
     }),

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { judge } from "../../bench/row.ts";
+import { judge, rowFrom } from "../../bench/row.ts";
 import { figureOf } from "../../bench/statistics.ts";
 import { growthText, verdictTable } from "../../bench/table.ts";
-import { takeTurns } from "../../bench/take-turns.ts";
+import { figures, takeTurns } from "../../bench/take-turns.ts";
 
 test.each([
   { samples: [3], figure: { median: 3, low: 3, high: 3 } },
@@ -36,6 +36,31 @@ test("one line for the figure's own goal and one for each peer", () => {
 test("without samples no goal is met", () => {
   expect(judge({ work: "nothing", unit: "s", zksh: [], goal: { atMost: 1 } })[0]?.met).toBe(false);
   expect(judge({ work: "nothing", unit: "s", zksh: [], goal: { atLeast: 1 } })[0]?.met).toBe(false);
+});
+
+test("a row has the samples of those who took turns, by name", () => {
+  const samples = new Map([
+    ["zksh", [{ ms: 2 }, { ms: 4 }]],
+    ["slow", [{ ms: 40 }]],
+    ["shown", [{ ms: 8 }]],
+    ["left out", [{ ms: 1 }]],
+  ]);
+  const ms = figures(samples, (sample) => sample.ms);
+  const [work, unit] = ["walk", "ms"];
+  const slow = { name: "slow", samples: [40], goal: { atMost: 0.1 } };
+  expect(rowFrom(ms, { work, unit, peers: { slow: { atMost: 0.1 }, shown: "no goal" } })).toEqual({
+    work,
+    unit,
+    zksh: [2, 4],
+    peers: [slow, { name: "shown", samples: [8] }],
+  });
+  expect(rowFrom(ms, { work, unit, zksh: "shown", goal: { atMost: 9 } })).toEqual({
+    work,
+    unit,
+    zksh: [8],
+    goal: { atMost: 9 },
+    peers: [],
+  });
 });
 
 test("a growth table shows the digits that matter", () => {
