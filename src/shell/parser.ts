@@ -6,7 +6,7 @@ import { data, QUOTE_DATA } from "../commands/data.ts";
 import { longName, spelling, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
 import { type GlobalOption, globalOptions, globalSpelling } from "../global-options.ts";
-import { declarationOf, readValues, splitCommand } from "./values.ts";
+import { declarationOf, invocationOf, splitCommand } from "./values.ts";
 
 /** A command and the values it is to run with; some may still have to be read from outside. */
 export interface Invocation {
@@ -35,7 +35,7 @@ export async function parse(words: readonly string[], options: ParseOptions): Pr
   if (!entry) throw unknownCommand(name, options.commands);
   const command = await entry.load();
   const program = buildProgram(entry, command);
-  const declaration = declarationOf(command);
+  const declaration = declarationOf(entry, command);
   const { words: own, behind } = splitCommand(rest, declaration);
   try {
     program.parse(withoutEquals(own, command), { from: "user" });
@@ -45,11 +45,7 @@ export async function parse(words: readonly string[], options: ParseOptions): Pr
     throw usageError(error, usageHint(error, entry, command));
   }
   if (behind?.length === 0) throw new UsageError("no command behind --", { hint: usage(entry.name, command) });
-  return {
-    entry,
-    command,
-    ...readValues(declaration, { words: program.processedArgs, given: program.opts(), behind, where }),
-  };
+  return invocationOf(declaration, { words: program.processedArgs, given: program.opts(), behind, where });
 }
 
 function usageHint({ code }: CommanderError, { name }: CommandEntry, command: AnyCommand): string {

@@ -1,32 +1,26 @@
 import type { AnyCommand, CommandEntry } from "../commands/command.ts";
 import { longName } from "../commands/usage.ts";
 import type { Invocation } from "./parser.ts";
-import { type Declaration, declarationOf, readValues, takesProgram } from "./values.ts";
+import { type Declaration, declarationOf, invocationOf, takesProgram } from "./values.ts";
 
 /**
  * Lines of one command that hold nothing but arguments and flags that stand alone: most lines of long scripts. Commander
  * makes the same of them, but has to be set up anew for each line, which takes longer than everything else together.
  */
 export class PlainLines {
-  readonly #entry: CommandEntry;
-  readonly #command: AnyCommand;
   readonly #declaration: Declaration;
   /** Option keys by what is written: `-s` and `--stat`. */
   readonly #flags: ReadonlyMap<string, string>;
-  readonly #least: number;
   readonly #most: number;
   readonly #hasRest: boolean;
 
   constructor(entry: CommandEntry, command: AnyCommand) {
-    this.#entry = entry;
-    this.#command = command;
-    const declaration = declarationOf(command);
+    const declaration = declarationOf(entry, command);
     this.#declaration = declaration;
     const flags = declaration.options.filter(([, { kind }]) => kind === "flag");
     this.#flags = new Map(
       flags.flatMap(([key, { short }]) => [short, longName(key)].map((name) => [name, key] as const)),
     );
-    this.#least = declaration.args.filter(([, { arity }]) => arity === "required").length;
     this.#hasRest = declaration.args.at(-1)?.[1].arity === "rest";
     this.#most = takesProgram(declaration) ? -1 : this.#hasRest ? Number.POSITIVE_INFINITY : declaration.args.length;
   }
@@ -41,9 +35,8 @@ export class PlainLines {
       else if (word.startsWith("-")) return undefined;
       else placed.push(word);
     }
-    if (placed.length < this.#least || placed.length > this.#most) return undefined;
+    if (placed.length < this.#declaration.required || placed.length > this.#most) return undefined;
     if (this.#hasRest) placed.push(placed.splice(this.#declaration.args.length - 1));
-    const values = readValues(this.#declaration, { words: placed, given, where: { cwd } });
-    return { entry: this.#entry, command: this.#command, args: values.args, options: values.options };
+    return invocationOf(this.#declaration, { words: placed, given, where: { cwd } });
   }
 }

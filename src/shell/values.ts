@@ -1,16 +1,21 @@
 /** What the parsers share: words that have found their place become values. */
 import type { Argument, Option, ValueParser } from "../commands/arguments.ts";
-import type { AnyCommand } from "../commands/command.ts";
+import type { AnyCommand, CommandEntry } from "../commands/command.ts";
 import type { Invocation } from "./parser.ts";
 
-/** A command's arguments and options, taken apart once for all lines that use it. */
-export interface Declaration {
+/** A command with its arguments and options, taken apart once for all lines that use it. */
+export interface Declaration extends Pick<Invocation, "entry" | "command"> {
   readonly args: readonly (readonly [key: string, argument: Argument<unknown>])[];
   readonly options: readonly (readonly [key: string, option: Option<unknown>])[];
+  /** How many arguments may not be left out. */
+  readonly required: number;
 }
 
-export function declarationOf({ args, options }: AnyCommand): Declaration {
-  return { args: Object.entries<Argument<unknown>>(args), options: Object.entries<Option<unknown>>(options) };
+export function declarationOf(entry: CommandEntry, command: AnyCommand): Declaration {
+  const args = Object.entries<Argument<unknown>>(command.args);
+  const options = Object.entries<Option<unknown>>(command.options);
+  const required = args.filter(([, { arity }]) => arity === "required").length;
+  return { entry, command, args, options, required };
 }
 
 export interface Placed {
@@ -24,7 +29,7 @@ export interface Placed {
 }
 
 /** Throws UsageError. */
-export function readValues(declaration: Declaration, placed: Placed): Pick<Invocation, "args" | "options"> {
+export function invocationOf(declaration: Declaration, placed: Placed): Invocation {
   const { words, given, behind = [], where } = placed;
   const args: Record<string, unknown> = {};
   for (const [index, [key, { parse: read, arity }]] of declaration.args.entries()) {
@@ -39,7 +44,7 @@ export function readValues(declaration: Declaration, placed: Placed): Pick<Invoc
     if (option.kind === "flag") options[key] = value === true;
     else options[key] = typeof value === "string" ? option.parse(value, where) : undefined;
   }
-  return { args, options };
+  return { entry: declaration.entry, command: declaration.command, args, options };
 }
 
 /** Where a command takes a program to run, everything behind the first `--` is the program's; `behind` is undefined without. */

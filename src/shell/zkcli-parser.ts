@@ -6,7 +6,7 @@ import { type AnyCommand, type CommandEntry, findCommand } from "../commands/com
 import { longName, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
 import type { Invocation, ParseOptions } from "./parser.ts";
-import { type Declaration, declarationOf, readValues, splitCommand } from "./values.ts";
+import { type Declaration, declarationOf, invocationOf, splitCommand } from "./values.ts";
 
 /** How many words a command must have; those that are not here need what their declaration says. */
 const AT_LEAST: Readonly<Record<string, number>> = { ls: 1, delquota: 1, setquota: 1, listquota: 1, addWatch: 1 };
@@ -44,26 +44,22 @@ export async function parseZkcli(words: readonly string[], { commands, cwd }: Pa
 
 /** The lines of one command. */
 export class ZkcliLines {
-  readonly #entry: CommandEntry;
-  readonly #command: AnyCommand;
   readonly #declaration: Declaration;
   readonly #options: CommonsOptions;
   readonly #least: number;
   readonly #most: number;
 
   constructor(entry: CommandEntry, command: AnyCommand) {
-    this.#entry = entry;
-    this.#command = command;
-    this.#declaration = declarationOf(command);
+    this.#declaration = declarationOf(entry, command);
     this.#options = commonsOptions(this.#declaration);
-    const { args } = this.#declaration;
-    this.#least = AT_LEAST[entry.name] ?? args.filter(([, { arity }]) => arity === "required").length;
+    this.#least = AT_LEAST[entry.name] ?? this.#declaration.required;
     this.#most = AT_MOST[entry.name] ?? Number.POSITIVE_INFINITY;
   }
 
   /** Throws UsageError, in zkCli's words. */
   parse([, ...rest]: readonly string[], cwd: string): Invocation {
-    const [entry, command, declaration] = [this.#entry, this.#command, this.#declaration];
+    const declaration = this.#declaration;
+    const { entry, command } = declaration;
     const { words: own, behind } = splitCommand(rest, declaration);
     const { words, given } = new CommonsLine(entry.name, this.#options).parse(own);
     if (words.length < this.#least || words.length > this.#most) {
@@ -77,7 +73,7 @@ export class ZkcliLines {
     );
     dropExtraWords(declaration, placed);
     const where = { cwd, isVerbatim: true };
-    return { entry, command, ...readValues(declaration, { words: placed, given, behind, where }) };
+    return invocationOf(declaration, { words: placed, given, behind, where });
   }
 }
 
