@@ -11,37 +11,61 @@ import { creates, type Listing, type Ticket, type TicketShape, toTicket, toTicke
 import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 /** A ticket, and who was in the queue right after it was made. */
-export interface Entered {
+export interface Entered<Known = Listing> {
   readonly ticket: Ticket;
-  readonly listing: Listing;
+  readonly listing: Known;
 }
 
 export interface EnterOptions {
   readonly signal: AbortSignal | undefined;
   /** Collects what has to be finished in the background when this is cut short. */
   readonly chores: Chores;
-  /** Paths that were there before: others are made first, which costs the server a transaction for each level. */
+  /** Paths that are there, or asked for: others are made first, which costs the server a transaction for each level. */
   readonly knownPaths: Set<string>;
+}
+
+export interface ForesightOptions extends EnterOptions {
+  /**
+   * Called right before tickets are made. Where it gives a function, that will say of each ticket whether it is known without
+   * a listing who is in front of it, and listings are asked for only where it is not.
+   */
+  readonly foresight: () => ((ticket: Ticket) => Promise<boolean>) | undefined;
 }
 
 /**
  * Makes a ticket of each shape in one transaction, all or none, and lists their queues. Paths that may be missing, tickets
  * and lists leave in one flight: the server keeps a session's order, so each ticket finds its path and is in its list.
  */
+export function enter(
+  session: Session,
+  shapes: readonly TicketShape[],
+  uuid: string,
+  options: EnterOptions,
+): Promise<Entered[]>;
+export function enter(
+  session: Session,
+  shapes: readonly TicketShape[],
+  uuid: string,
+  options: ForesightOptions,
+): Promise<Entered<Listing | undefined>[]>;
 export async function enter(
   session: Session,
   shapes: readonly TicketShape[],
   uuid: string,
-  { signal, chores, knownPaths }: EnterOptions,
-): Promise<Entered[]> {
+  { signal, chores, knownPaths, foresight }: EnterOptions & Partial<ForesightOptions>,
+): Promise<Entered<Listing | undefined>[]> {
   for (let isAgain = false; ; isAgain = true) {
     signal?.throwIfAborted();
-    const unknown = shapes.filter(({ path, parents }) => parents && !knownPaths.has(path));
-    const [first] = unknown;
-    const mode = first?.parents ? await parentMode(session, first.parents, { signal }) : undefined;
+    const isUnknown = ({ path, parents }: TicketShape) => parents && !knownPaths.has(path);
+    const kind = shapes.find(isUnknown)?.parents;
+    const mode = kind && (await parentMode(session, kind, { signal }));
+    // Asked for once by all who come at the same time.
+    const unknown = shapes.filter(isUnknown);
     const obstacle = mode && askForPaths(session, unknown, mode, { signal });
+    for (const { path } of unknown) knownPaths.add(path);
+    const foresees = isAgain ? undefined : foresight?.();
     const creating = session.multi(creates(shapes, uuid), { signal });
-    const listings = shapes.map(({ path }) => session.getChildren2(path, { signal }));
+    const listings = foresees ? [] : shapes.map(({ path }) => session.getChildren2(path, { signal }));
     // Whatever becomes of the tickets decides; without them the lists are of no use.
     for (const listing of listings) listing.catch(() => {});
     let tickets: Ticket[];
@@ -61,12 +85,13 @@ export async function enter(
       continue;
     }
     try {
-      const entered: Entered[] = [];
+      const entered: Entered<Listing | undefined>[] = [];
       for (const [index, ticket] of tickets.entries()) {
-        const listing = await listed(session, shapes[index]?.path ?? "", listings[index], { signal });
+        const ask = () => listed(session, shapes[index]?.path ?? "", listings[index], { signal });
+        const listing = foresees && (await foresees(ticket)) ? undefined : await ask();
         entered.push({ ticket, listing });
+        if (isAgain && listing) chores.add(removeSpares(session, shapes[index]?.path ?? "/", { ticket, listing }));
       }
-      if (isAgain) chores.add(removeSpares(session, shapes, entered));
       return entered;
     } catch (error) {
       chores.add(
@@ -95,7 +120,7 @@ async function listed(
   for (let asked = listing; ; asked = undefined) {
     try {
       const { children, stat } = await (asked ?? session.getChildren2(path, options));
-      return { children, asOf: stat.pzxid };
+      return { children, asOf: stat.pzxid, czxid: stat.czxid };
     } catch (error) {
       if (!isFateUnknown(error)) throw error;
     }
@@ -181,16 +206,10 @@ async function takeBack(
 }
 
 /** A create that was held up on its old connection may have been carried out after we had looked for it. */
-async function removeSpares(
-  session: Session,
-  shapes: readonly TicketShape[],
-  entered: readonly Entered[],
-): Promise<void> {
-  const spares = entered.flatMap(({ ticket, listing }, index) =>
-    listing.children
-      .filter((name) => name.includes(ticket.uuid))
-      .map((name) => joinPath(shapes[index]?.path ?? "/", name))
-      .filter((node) => !ticket.nodes.includes(node)),
-  );
+async function removeSpares(session: Session, path: string, { ticket, listing }: Entered): Promise<void> {
+  const spares = listing.children
+    .filter((name) => name.includes(ticket.uuid))
+    .map((name) => joinPath(path, name))
+    .filter((node) => !ticket.nodes.includes(node));
   if (spares.length > 0) await remove(session, spares);
 }

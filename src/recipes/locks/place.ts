@@ -5,8 +5,8 @@ import { HeldLock } from "./held-lock.ts";
 import type { LockMode } from "./holder-record.ts";
 import { type Attempt, busy } from "./lock-recipe.ts";
 import { OwnTicket } from "./own-ticket.ts";
-import { type Chores, remove } from "./removal.ts";
-import { sessionLost, type Ticket } from "./ticket.ts";
+import { type Chores, type Removed, remove } from "./removal.ts";
+import { type Listing, sessionLost, type Ticket } from "./ticket.ts";
 import type { TicketQueue } from "./ticket-queue.ts";
 
 export interface PlaceOptions {
@@ -28,7 +28,7 @@ export class Place {
   readonly #attempt: Attempt;
 
   /** Takes in who was in the queue when the ticket was made. When it throws, the ticket is given back. */
-  constructor(options: PlaceOptions, { ticket, listing }: Entered, attempt: Attempt) {
+  constructor(options: PlaceOptions, { ticket, listing }: Entered<Listing | undefined>, attempt: Attempt) {
     const { session, path, queue, onEvent } = options;
     this.#options = options;
     this.#ticket = ticket;
@@ -36,7 +36,7 @@ export class Place {
     this.#own = new OwnTicket(session, path, ticket);
     try {
       onEvent({ event: "queued", path, node: ticket.nodes[0] });
-      queue.note(listing, ticket);
+      if (listing) queue.note(listing, ticket);
     } catch (error) {
       this.leave();
       throw error;
@@ -49,9 +49,8 @@ export class Place {
 
   /** Gives the ticket back, in the background. */
   leave(): void {
-    const { session, chores } = this.#options;
     this.#own.end();
-    chores.add(remove(session, this.#ticket.nodes));
+    this.#options.chores.add(this.#giveBack());
   }
 
   /** The lock, where it is our turn already. When it throws, the ticket is given back. */
@@ -92,6 +91,23 @@ export class Place {
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
     const acquiredAt = Date.now();
     const stamp = isStamped ? () => data({ acquired: new Date(acquiredAt).toISOString() }) : undefined;
-    return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
+    const giveBack = () => this.#giveBack();
+    return new HeldLock({
+      session,
+      path,
+      mode,
+      stake: ticket,
+      own,
+      waitedMs,
+      onEvent,
+      giveBack,
+      ...(stamp && { stamp }),
+    });
+  }
+
+  #giveBack(): Promise<Removed> {
+    const { session, queue } = this.#options;
+    queue.left(this.#ticket);
+    return remove(session, this.#ticket.nodes);
   }
 }

@@ -8,7 +8,7 @@ import type { HeldLock } from "./held-lock.ts";
 import type { LockMode } from "./holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { Place } from "./place.ts";
-import type { TicketShape } from "./ticket.ts";
+import type { Listing, TicketShape } from "./ticket.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 
 export type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
@@ -41,22 +41,16 @@ export class QueueLock extends LockRecipe<HeldLock> {
   }
 
   protected async take(attempt: Attempt): Promise<HeldLock> {
-    const { signal } = attempt;
-    const { chores, knownPaths } = this;
-    const shape = ticketShape(this.path, this.#shape, this.options, attempt);
-    const [entered] = await enter(this.session, [shape], randomUUID(), { signal, chores, knownPaths });
-    const place = this.place(entered as Entered, attempt);
-    return place.heldAtOnce() ?? (await place.held());
-  }
-
-  protected place(entered: Entered, attempt: Attempt): Place {
-    const { session, path, mode, chores } = this;
+    const { session, path, mode, chores, knownPaths } = this;
+    const { signal, mayWait } = attempt;
+    const queue = this.#queue;
+    const shape = ticketShape(path, this.#shape, this.options, attempt);
+    const foresight = () => queue.foresight({ mayWait });
+    const entering = enter(session, [shape], randomUUID(), { signal, chores, knownPaths, foresight });
+    const [entered] = (await entering) as [Entered<Listing | undefined>];
     const isStamped = this.options.data === undefined;
-    return new Place(
-      { session, path, mode, queue: this.#queue, chores, onEvent: this.tell, isStamped },
-      entered,
-      attempt,
-    );
+    const place = new Place({ session, path, mode, queue, chores, onEvent: this.tell, isStamped }, entered, attempt);
+    return place.heldAtOnce() ?? (await place.held());
   }
 }
 

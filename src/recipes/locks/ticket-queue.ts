@@ -8,6 +8,10 @@
  * All tickets of one queue object share what is known: the newest listing, less those seen to go. Where nobody can slip
  * in below (not beside read/write tickets: a writer that becomes a reader gives its late ticket the number of the first),
  * the event that the last one below has gone is the grant itself, without a question to the server.
+ *
+ * Every znode that is made below a path takes a number. So where a ticket's number follows the last one that is known, nobody
+ * has come in between: all who may be in front of it are known, and no listing is needed. That holds for one and the same
+ * znode at the path, which is why it is watched.
  */
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
@@ -19,7 +23,8 @@ import type { LockListener } from "./events.ts";
 import { describeParty, type Party } from "./holder-record.ts";
 import { NodeWatch } from "./node-watch.ts";
 import type { OwnTicket } from "./own-ticket.ts";
-import { checkSequence, isMissing, type Listing, type Ticket, ticketGone } from "./ticket.ts";
+import { PathWatch } from "./path-watch.ts";
+import { checkSequence, isMissing, isNearLast, type Listing, type Ticket, ticketGone } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
 
 export interface TicketQueueOptions {
@@ -44,9 +49,31 @@ export class TicketQueue {
   /** Nobody of the newest listing can put another ticket in the place of its own. */
   #isSettled = false;
   #toldStrangers = "";
+  /** The highest number of the newest listing and of tickets since, and the path's czxid. */
+  #last = -1;
+  #czxid: bigint | undefined;
+  readonly #pathWatch: PathWatch;
+  #tickets = 0;
+  /** The newest ticket's number has followed the last. */
+  #isQuiet = true;
 
   constructor(options: TicketQueueOptions) {
     this.#options = options;
+    this.#pathWatch = new PathWatch(options.session, options.path);
+  }
+
+  /**
+   * Called right before a ticket is made. Where its number will probably follow the last one, gives what says whether it did:
+   * then everybody who may be in front of it is known, and it is taken in as by {@link note}.
+   */
+  foresight({ mayWait }: { mayWait: boolean }): ((ticket: Ticket) => Promise<boolean>) | undefined {
+    this.#tickets += 1;
+    // Most locks are taken but once.
+    if (this.#tickets === 1) return undefined;
+    this.#pathWatch.keep();
+    if (!this.#pathWatch.isKept || !this.#isQuiet) return undefined;
+    // Whoever does not wait must not be sent away because of somebody who has gone meanwhile.
+    return async (ticket) => (await this.#foresees(ticket)) && (mayWait || this.isFirst(ticket));
   }
 
   /** Takes in a listing. Throws LockError where the numbers cannot be relied on, or the ticket is gone. */
@@ -58,14 +85,22 @@ export class TicketQueue {
     checkSequence(ticket, present, path);
     // A listing that was asked for earlier may be taken in later, and would hide who came between.
     if (listing.asOf < this.#asOf) return;
+    this.#isQuiet = this.#isQuiet || this.#isNext(ticket);
     this.#asOf = listing.asOf;
     this.#present = present;
+    this.#czxid = listing.czxid;
+    this.#last = present.at(-1)?.sequence ?? -1;
     this.#isSettled = !present.some(isReadWrite);
     const sorts = strangers(present, listing.children);
     if (sorts.length > 0 && sorts.join() !== this.#toldStrangers) {
       this.#toldStrangers = sorts.join();
       onEvent({ event: "strangers", path, sorts });
     }
+  }
+
+  /** The ticket is being given back. */
+  left({ contenders }: Ticket): void {
+    for (const contender of contenders) this.#forget(contender);
   }
 
   /** Nobody is to be waited for. */
@@ -139,6 +174,27 @@ export class TicketQueue {
   async #list(ticket: Ticket, signal: AbortSignal | undefined): Promise<void> {
     const { session, path } = this.#options;
     this.note(await list(session, path, { signal }), ticket);
+  }
+
+  async #foresees(ticket: Ticket): Promise<boolean> {
+    // Answers that came together are taken in one after the other: the one that it follows may not be yet.
+    if (!this.#isNext(ticket)) await new Promise((resolve) => setImmediate(resolve));
+    this.#isQuiet = this.#isNext(ticket);
+    if (this.#isQuiet) this.#admit(ticket);
+    return this.#isQuiet;
+  }
+
+  #isNext({ contenders }: Ticket): boolean {
+    const { czxid } = this.#pathWatch;
+    if (czxid === undefined || czxid !== this.#czxid) return false;
+    return contenders.every((own, index) => own.sequence === this.#last + 1 + index && !isNearLast(own));
+  }
+
+  #admit({ contenders, token }: Ticket): void {
+    this.#present.push(...contenders);
+    this.#last += contenders.length;
+    // A listing from before would not have it.
+    this.#asOf = token;
   }
 
   /** By name: in a long queue nearly all were there before. */

@@ -40,6 +40,8 @@ export interface TicketShape {
 export interface Listing {
   readonly children: readonly string[];
   readonly asOf: bigint;
+  /** Of the path itself. */
+  readonly czxid: bigint;
 }
 
 /** A transaction that makes a ticket of each shape. */
@@ -101,6 +103,11 @@ export function sessionLost(): ConnectionError {
   return new ConnectionError("session-expired", "the session ended, and the place in the queue with it");
 }
 
+/** Its number is one of those that cannot be relied on. */
+export function isNearLast({ sequence }: Contender): boolean {
+  return sequence >= LAST_SEQUENCE;
+}
+
 /** Throws where the server's numbers can no longer be relied on: beside another ticket with our number, or near the last one. */
 export function checkSequence(ticket: Ticket, present: readonly Contender[], path: string): void {
   const isTwin = (own: Contender) => (other: Contender) =>
@@ -108,7 +115,7 @@ export function checkSequence(ticket: Ticket, present: readonly Contender[], pat
     other.uuid !== ticket.uuid &&
     // Curator's writer that becomes a reader gives its read ticket the number of its write ticket.
     (own.claim === "lock" || other.claim === own.claim);
-  const isGood = (own: Contender) => own.sequence < LAST_SEQUENCE && !present.some(isTwin(own));
+  const isGood = (own: Contender) => !isNearLast(own) && !present.some(isTwin(own));
   if (ticket.contenders.every(isGood)) return;
   throw new LockError("sequence-exhausted", `the sequence numbers below ${path} are used up`, {
     path,

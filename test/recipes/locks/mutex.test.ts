@@ -37,16 +37,13 @@ describe("Mutex", () => {
     expect(await session.getChildren("/a/b")).toEqual([]);
   });
 
-  test("is a ticket and a listing in one flight; the path is made when it is missing, and not asked for otherwise", async () => {
+  test("is a ticket and a listing in one flight, behind the path where that may be missing", async () => {
     const trace: string[] = [];
     const session = openFor(await freshChroot(), { trace: (line) => trace.push(line) });
-    const mutex = new Mutex(session, "/l");
-    await (await mutex.acquire()).release();
-    trace.length = 0;
-    const lock = await mutex.acquire();
+    const lock = await new Mutex(session, "/l").acquire();
     await lock.release();
     const requests = trace.filter((line) => !line.startsWith("sync /")).map((line) => line.split(" ")[0]);
-    expect(requests).toEqual(["create", "getChildren2", "delete"]);
+    expect(requests).toEqual(["attached", "createContainer", "create", "getChildren2", "delete"]);
   });
 
   test("does not make a path that must exist, and no lock on /", async () => {

@@ -44,7 +44,7 @@ describe("Semaphore", () => {
     trace.length = 0;
     await semaphore.acquire();
     const requests = trace.filter((line) => !line.startsWith("sync /")).map((line) => line.split(" ")[0]);
-    expect(requests.slice(0, 4)).toEqual(["multi", "getChildren2", "getChildren2", "getData"]);
+    expect(requests.slice(0, 4)).toEqual(["create", "getChildren2", "getChildren2", "getData"]);
   });
 
   test("never lets in more than the limit", async () => {

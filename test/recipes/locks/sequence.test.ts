@@ -5,7 +5,7 @@ import { eventually } from "../../support/eventually.ts";
 import { type FakeReply, type FakeRequest, type FakeServer, startFakeServer } from "../../support/fake-server.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
 
-const OP = { delete: 2, getData: 4, getChildren2: 12, multi: 14, removeWatches: 18 } as const;
+const OP = { create: 1, delete: 2, getData: 4, getChildren2: 12, removeWatches: 18 } as const;
 const EVENT = { deleted: 2 } as const;
 const CONNECTED = 3;
 
@@ -34,11 +34,10 @@ async function queueWith(number: string, others: readonly string[]) {
     if (body.length < 4) return false;
     const path = body.subarray(4, 4 + body.readInt32BE(0)).toString();
     const session = 0x0100_018f_3a7c_0000n + BigInt(server.connections.indexOf(connection));
-    if (opcode === OP.multi) {
-      ticket = `${/_c_[0-9a-f-]{36}-lock-/.exec(body.toString("latin1"))?.[0]}${number}`;
+    if (opcode === OP.create && path.startsWith("/l/")) {
+      ticket = `${path.slice(3)}${number}`;
       ticketZxid = server.zxid;
-      const end = Buffer.concat([int(-1), Buffer.from([1]), int(-1)]);
-      reply.ok(Buffer.concat([int(1), Buffer.from([0]), int(0), text(`/l/${ticket}`), end]));
+      reply.ok(text(`/l/${ticket}`));
     } else if (opcode === OP.getChildren2) {
       const children = [...others.filter((name) => !deleted.includes(`/l/${name}`)), ticket].map(text);
       reply.ok(Buffer.concat([int(children.length), ...children, stat(0n, 0n)]));
