@@ -150,13 +150,10 @@ export class TicketQueue {
   async #tellWaiting(ticket: Ticket, below: Contender, told: string, signal: AbortSignal | undefined): Promise<string> {
     const { path, onEvent } = this.#options;
     const { claim } = ticket.contenders[0];
-    const ahead = this.#present.filter((other) => isAhead(other, ticket));
-    const all = new Set(
-      this.#present.filter(({ claim: other }) => other === claim).map(({ uuid, name }) => uuid ?? name),
-    );
     const holder = await this.holder(ticket, signal);
-    const position = new Set(ahead.map(({ uuid, name }) => uuid ?? name)).size;
-    const of = Math.max(all.size - 1, position);
+    const position = clients(this.#present, (other) => isAhead(other, ticket));
+    const all = clients(this.#present, (other) => other.claim === claim);
+    const of = Math.max(all - 1, position);
     const news = JSON.stringify([position, of, holder?.node, holder?.acquiredAt, below.name]);
     if (news === told) return told;
     onEvent({
@@ -231,4 +228,17 @@ export class TicketQueue {
 /** Came before, and keeps the ticket waiting. */
 function isAhead(other: Contender, { contenders: [own], uuid }: Ticket): boolean {
   return bySequence(other, own) < 0 && other.uuid !== uuid && blocks(own.claim, other);
+}
+
+/** How many there are. One client's tickets have numbers in a row: they were made in one transaction. */
+function clients(contenders: readonly Contender[], isMeant: (contender: Contender) => boolean): number {
+  let count = 0;
+  let last: string | undefined;
+  for (const contender of contenders) {
+    if (!isMeant(contender)) continue;
+    const client = contender.uuid ?? contender.name;
+    if (client !== last) count += 1;
+    last = client;
+  }
+  return count;
 }
