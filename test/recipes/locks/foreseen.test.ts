@@ -1,13 +1,16 @@
 /** Tickets whose number tells that nobody has come in between: no listing, and never a lock that somebody else has. */
-import { describe, expect, test } from "vitest";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { HeldLock } from "../../../src/recipes/locks/held-lock.ts";
 import { Mutex } from "../../../src/recipes/locks/mutex.ts";
 import { ReadWriteLock } from "../../../src/recipes/locks/read-write-lock.ts";
 import { type Ticket, toTicket } from "../../../src/recipes/locks/ticket.ts";
 import { TicketQueue } from "../../../src/recipes/locks/ticket-queue.ts";
 import { behindProxy } from "../../support/behind-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
-import { freshChroot } from "../../support/shared-server.ts";
+import { freshChroot, sharedServer } from "../../support/shared-server.ts";
 import { ticket, uuid } from "../../support/tickets.ts";
 
 /** A session, and the requests it has sent since the last look. */
@@ -248,3 +251,42 @@ describe("many who want it at once", () => {
     30_000,
   );
 });
+
+test("lines that break and lag, and the path deleted whenever it is empty: never two at once", async () => {
+  const address = sharedServer();
+  const chroot = await freshChroot(address);
+  const vandal = openFor(chroot);
+  const ending = new AbortController();
+  const { signal } = ending;
+  const inside = new Set<HeldLock>();
+  const tokens: bigint[] = [];
+  const proxies = await Promise.all([0, 1, 2].map(() => startFaultProxy(Number(address.split(":")[1]))));
+  onTestFinished(() => void Promise.all(proxies.map((proxy) => proxy.close())));
+  const takers = proxies.map(async (proxy) => {
+    const mutex = new Mutex(openFor(chroot.replace(address, proxy.address), { timeoutMs: 20_000 }), "/l");
+    while (!signal.aborted) {
+      const lock = await mutex.acquire();
+      expect([...inside].filter((other) => other.isHeld())).toEqual([]);
+      inside.add(lock);
+      tokens.push(lock.fencingToken);
+      await pause(tokens.length % 3);
+      inside.delete(lock);
+      void lock.release();
+    }
+    await mutex.settled();
+  });
+  const vandalism = (async () => {
+    while (!signal.aborted) await vandal.delete("/l").catch(() => {});
+  })();
+  for (let blow = 0; blow < 100; blow++) {
+    const proxy = proxies[blow % 3];
+    if (blow % 4 === 0) proxy?.drop();
+    proxy?.delay((blow * 7) % 5);
+    await pause(40);
+  }
+  for (const proxy of proxies) proxy.delay(0);
+  ending.abort();
+  await Promise.all([...takers, vandalism]);
+  expect(tokens.length).toBeGreaterThan(100);
+  expect(tokens).toEqual([...tokens].sort((a, b) => Number(a - b)));
+}, 60_000);
