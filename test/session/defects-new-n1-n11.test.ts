@@ -1,7 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ConnectionError } from "../../src/errors.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
+import { ReadBatches } from "../../src/session/zookeeper/read-batches.ts";
 import { Request } from "../../src/session/zookeeper/request.ts";
+import { ServerVersions } from "../../src/session/zookeeper/server-version.ts";
 import { Traffic } from "../../src/session/zookeeper/traffic.ts";
 import {
   answerThreeAtOnce,
@@ -128,7 +130,7 @@ describe("N6 pings depend on socket idleness", () => {
 
 describe("N7 xid never wraps", () => {
   test("after 2^31-1 the numbers of requests begin again at 1", () => {
-    const traffic = new Traffic(() => {}, 0x7ffffffe);
+    const traffic = new Traffic(() => {}, new ReadBatches(new ServerVersions(undefined)), 0x7ffffffe);
     const requests = Array.from({ length: 3 }, () => new Request(Op.exists, () => {}));
     for (const request of requests) traffic.push({ request, callback: () => {} });
     traffic.load({ mono: 0, wall: 0 });

@@ -1,14 +1,13 @@
 import { OperationError } from "../../errors.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, type OpcodeName, WatcherType } from "../../wire/protocol.ts";
-import type { TlsOptions } from "../options.ts";
 import { validatePath } from "../path.ts";
 import type { CallOptions, ReadOptions, RemoveWatchOptions, WatchKind, WatchListener } from "../session.ts";
 import { type Call, limited, perform } from "./call.ts";
 import type { Connection } from "./connection.ts";
 import type { Endpoint } from "./link.ts";
 import { Request } from "./request.ts";
-import { askVersion, isAtLeast, SINCE, type Version } from "./server-version.ts";
+import { knows, SINCE, type Version } from "./server-version.ts";
 import type { Forget, OneShotKind } from "./watches.ts";
 
 const FORGET: Readonly<Record<Forget, number>> = {
@@ -23,6 +22,7 @@ export interface Operation<T> {
   /** Checked before anything is sent. */
   readonly path?: string;
   readonly isSequential?: boolean;
+  readonly isPlainRead?: boolean;
   readonly write: (writer: JuteWriter, serverPath: string) => void;
   readonly read: (body: JuteReader, zxid: bigint) => T;
   readonly refused?: Call<T>["refused"];
@@ -32,20 +32,15 @@ export interface Operation<T> {
 /** What the operations of a session have in common: path checks, the chroot, watches, and which server knows what. */
 export class Caller {
   readonly #connection: Connection;
-  readonly #tls: TlsOptions | undefined;
-  readonly #asked = new Map<string, Promise<Version | undefined>>();
-  /** Undefined where a server does not say. */
-  readonly #versions = new Map<string, Version | undefined>();
   #isVersionWanted = false;
   /** The server that the last handshake was sent to. */
   #greeted: Endpoint | undefined;
 
-  constructor(connection: Connection, tls: TlsOptions | undefined) {
+  constructor(connection: Connection) {
     this.#connection = connection;
-    this.#tls = tls;
     connection.on("greeting", (endpoint: Endpoint) => {
       this.#greeted = endpoint;
-      if (this.#isVersionWanted) void this.#ask(endpoint);
+      if (this.#isVersionWanted) void connection.versions.ask(endpoint);
     });
   }
 
@@ -59,7 +54,12 @@ export class Caller {
     }
     const serverPath = path === undefined ? "" : this.#connection.chroot.toServerPath(path);
     const call: Call<T> = {
-      request: new Request(operation.opcode, (writer) => write(writer, serverPath), serverPath),
+      request: new Request(
+        operation.opcode,
+        (writer) => write(writer, serverPath),
+        serverPath,
+        operation.isPlainRead ?? false,
+      ),
       read,
       path,
       refused: operation.refused,
@@ -88,6 +88,7 @@ export class Caller {
     const operation: Operation<T> = {
       opcode,
       path,
+      isPlainRead: watch === undefined && (opcode === Opcode.getData || opcode === Opcode.getChildren),
       write: (writer) => {
         writer.string(serverPath);
         writer.boolean(watch !== undefined);
@@ -156,10 +157,8 @@ export class Caller {
 
   /** The attached server has said before that it knows it: no need to wait, the operation can leave in this very turn. */
   surelyHas(name: OpcodeName): boolean {
-    const { endpoint } = this.#connection;
-    if (endpoint === undefined) return false;
-    const key = keyOf(endpoint);
-    return this.#versions.has(key) && knows(this.#versions.get(key), name);
+    const { endpoint, versions } = this.#connection;
+    return endpoint !== undefined && versions.surelyHas(endpoint, name);
   }
 
   /** Refuses an operation by name, without troubling a server that would answer by hanging up. */
@@ -182,32 +181,11 @@ export class Caller {
 
   async #attachedVersion(): Promise<Version | undefined> {
     this.#isVersionWanted = true;
+    const { versions } = this.#connection;
     // While the handshake is under way, so that the answer costs no time of its own.
-    if (this.#greeted) void this.#ask(this.#greeted);
+    if (this.#greeted) void versions.ask(this.#greeted);
     await this.#connection.whenConnected();
     const { endpoint } = this.#connection;
-    return endpoint && this.#ask(endpoint);
+    return endpoint && versions.ask(endpoint);
   }
-
-  /** Once for each server. */
-  #ask(endpoint: Endpoint): Promise<Version | undefined> {
-    const key = keyOf(endpoint);
-    const asked = this.#asked.get(key);
-    if (asked !== undefined) return asked;
-    const asking = askVersion(endpoint, this.#tls).then((version) => {
-      this.#versions.set(key, version);
-      return version;
-    });
-    this.#asked.set(key, asking);
-    return asking;
-  }
-}
-
-function keyOf({ ip, port }: Endpoint): string {
-  return `${ip} ${port}`;
-}
-
-function knows(version: Version | undefined, name: OpcodeName): boolean {
-  const least = SINCE[name];
-  return least === undefined || version === undefined || isAtLeast(version, least);
 }

@@ -24,7 +24,7 @@ class Client extends Znodes implements S.Session {
 
   constructor(options: SessionOptions) {
     const connection = new Connection(options, () => this.#announce());
-    super(connection, new Caller(connection, options.tls));
+    super(connection, new Caller(connection));
     connection.connect();
   }
 

@@ -15,10 +15,12 @@ import type { Endpoint } from "./link.ts";
 import { Liveness } from "./liveness.ts";
 import { authFailed, closed, expired, type Loss, unreachable } from "./loss.ts";
 import { Outbox } from "./outbox.ts";
+import { ReadBatches } from "./read-batches.ts";
 import { Rearming } from "./rearming.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 import { Request } from "./request.ts";
 import { ServerSearch } from "./server-search.ts";
+import { ServerVersions } from "./server-version.ts";
 import { failLater, Traffic } from "./traffic.ts";
 import { WatchRegistry } from "./watches.ts";
 
@@ -43,6 +45,7 @@ export class Connection extends ConnectionManager {
   readonly liveness = new Liveness();
   readonly aborts = new Aborts();
   readonly chroot: Chroot;
+  readonly versions: ServerVersions;
   readonly watches: WatchRegistry;
   readonly #rearming: Rearming;
   readonly #options: SessionOptions;
@@ -70,7 +73,8 @@ export class Connection extends ConnectionManager {
     this.watches = new WatchRegistry((path) => this.chroot.toClientPath(path));
     this.#rearming = new Rearming(this.watches);
     for (const { scheme, credential } of options.auth ?? []) this.#secrets.add(scheme, credential);
-    this.#traffic = new Traffic(() => this.onPacketQueueReadable());
+    this.versions = new ServerVersions(options.tls);
+    this.#traffic = new Traffic(() => this.onPacketQueueReadable(), new ReadBatches(this.versions));
     this.packetQueue = this.#traffic;
     this.#heartbeat = new Heartbeat(this.liveness, () => this.#traffic.oldestSentAt, {
       beat: () => (this.#isReadOnly ? this.#outbox.ping() : this.#outbox.beat()),
@@ -212,6 +216,7 @@ export class Connection extends ConnectionManager {
     this.liveness.start(response.timeoutMs, sentAt);
     this.#heartbeat.attach(response.timeoutMs);
     this.#traffic.window.attach(response.timeoutMs);
+    this.#traffic.batches.attach(link.endpoint);
     frames.maxLength = MAX_REPLY_BYTES;
     link.listen({
       open: () => {},
@@ -228,14 +233,16 @@ export class Connection extends ConnectionManager {
   }
 
   #handleReply(xid: number, zxid: bigint, code: number, body: JuteReader): void {
-    const request = this.#traffic.answered(xid);
+    const request = this.#traffic.due(xid);
     if (request === undefined) {
       return this.#dropLink({ says: `the server answered request ${xid}, which is not due`, kind: "transient" });
     }
-    this.#traceReply(request, code);
     this.#search.proved();
     if (request.sentAt) this.liveness.answered(request.sentAt, { byLeader: code === 0 && request.isAnsweredByLeader });
-    if (request.sentAt !== undefined) this.#traffic.window.answered(request.sentAt, this.#heardAt);
+    if (request.isShared) return this.#handleBatch(xid, zxid, code, body);
+    this.#traffic.answered(xid);
+    if (request.isPlainRead) this.#traffic.batches.learn(body.remaining, 1);
+    this.#noteReply(request, code);
     // It came through a server that the session has left, and was not executed.
     if (code === ErrorCode.sessionMoved && (request.abandoned || this.#traffic.takeBack(request))) {
       if (request.abandoned) request.callback({ code }, null, zxid);
@@ -245,8 +252,26 @@ export class Connection extends ConnectionManager {
     request.callback(code === 0 ? null : { code }, code === 0 ? body : null, zxid);
   }
 
-  #traceReply({ type, path, sentAt }: Request, code: number): void {
-    if (this.#options.trace === undefined || sentAt === undefined) return;
+  /** Reads that left together: each gets its own part of the answer, as if it had been alone. */
+  #handleBatch(xid: number, zxid: bigint, code: number, body: JuteReader): void {
+    if (code === ErrorCode.sessionExpired) return this.#end(expired("the server has expired it"));
+    if (code === ErrorCode.sessionMoved) {
+      return this.#dropLink({ says: "the session has moved to another server", kind: "transient" });
+    }
+    if (code !== 0) {
+      this.#options.trace?.(`multiRead -> ${errorName(code)}: the same reads one by one`);
+      return this.#traffic.splitUp(xid);
+    }
+    this.#traffic.takeApart(xid, body, (read, itsCode) => {
+      this.#noteReply(read, itsCode);
+      read.callback(itsCode === 0 ? null : { code: itsCode }, itsCode === 0 ? body : null, zxid);
+    });
+  }
+
+  #noteReply({ type, path, sentAt }: Request, code: number): void {
+    if (sentAt === undefined) return;
+    this.#traffic.window.answered(sentAt, this.#heardAt);
+    if (this.#options.trace === undefined) return;
     const took = (this.liveness.now().mono - sentAt.mono).toFixed(1);
     this.#options.trace(`${opcodeName(type)} ${path} -> ${code === 0 ? "ok" : errorName(code)} in ${took} ms`);
   }

@@ -57,7 +57,7 @@ export class Outbox {
 
   /** Answers may have made room for requests that wait. */
   refill(): void {
-    if (this.#traffic.inFlight === 0) this.#traffic.window.rest();
+    this.#traffic.readOut();
     if (this.#traffic.wantsRefill) this.schedule();
   }
 

@@ -35,13 +35,18 @@ export class Request {
 
   /** A server has said that it did not execute it. */
   notExecuted = false;
+  /** It left as one of several reads in a multiRead, under the same number as the others. */
+  isShared = false;
   /** What it is about, for the trace. */
   readonly path: string;
+  /** One that a multiRead can carry: getData or getChildren without a watch. */
+  readonly isPlainRead: boolean;
 
-  constructor(opcode: number, encode: (writer: JuteWriter) => void, path = "") {
+  constructor(opcode: number, encode: (writer: JuteWriter) => void, path = "", isPlainRead = false) {
     this.type = opcode;
     this.encode = encode;
     this.path = path;
+    this.isPlainRead = isPlainRead;
   }
 
   /** The package looks for the opcode in here; another object for every request would be waste. */

@@ -36,6 +36,11 @@ export class Ring<T> {
     return this.#length === 0 ? undefined : this.#items[this.#head];
   }
 
+  /** The item that `index` others stand before; undefined beyond the end. */
+  at(index: number): T | undefined {
+    return index < this.#length ? this.#items[(this.#head + index) & (this.#items.length - 1)] : undefined;
+  }
+
   shift(): T | undefined {
     if (this.#length === 0) return undefined;
     const item = this.#items[this.#head];

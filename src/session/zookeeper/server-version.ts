@@ -20,6 +20,47 @@ export const SINCE: Partial<Record<OpcodeName, Version>> = {
   whoAmI: [3, 7, 0],
 } satisfies Partial<Record<keyof typeof Opcode, Version>>;
 
+/** The releases of the servers that a session meets: each is asked once, and only when somebody needs to know. */
+export class ServerVersions {
+  readonly #tls: TlsOptions | undefined;
+  readonly #asked = new Map<string, Promise<Version | undefined>>();
+  /** Undefined where a server does not say. */
+  readonly #known = new Map<string, Version | undefined>();
+
+  constructor(tls: TlsOptions | undefined) {
+    this.#tls = tls;
+  }
+
+  ask(endpoint: Endpoint): Promise<Version | undefined> {
+    const key = keyOf(endpoint);
+    const asked = this.#asked.get(key);
+    if (asked !== undefined) return asked;
+    const asking = askVersion(endpoint, this.#tls).then((version) => {
+      this.#known.set(key, version);
+      return version;
+    });
+    this.#asked.set(key, asking);
+    return asking;
+  }
+
+  /** It has said before that it knows the operation, or that it will not say. */
+  surelyHas(endpoint: Endpoint, name: OpcodeName): boolean {
+    const key = keyOf(endpoint);
+    return this.#known.has(key) && knows(this.#known.get(key), name);
+  }
+}
+
+/** A server, whatever it is called. */
+export function keyOf({ ip, port }: Endpoint): string {
+  return `${ip} ${port}`;
+}
+
+/** Whether a server of this release has an operation; one that does not say is taken for a current one. */
+export function knows(version: Version | undefined, name: OpcodeName): boolean {
+  const least = SINCE[name];
+  return least === undefined || version === undefined || isAtLeast(version, least);
+}
+
 /**
  * The server's release, by its `srvr`; undefined when it does not say (the word can be switched off).
  * Asked once per server, and only by operations that older servers lack.

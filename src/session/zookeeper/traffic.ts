@@ -1,6 +1,8 @@
-import { JuteWriter } from "../../wire/jute.ts";
+import { type JuteReader, JuteWriter, MalformedFrameError } from "../../wire/jute.ts";
 import { ErrorCode, Opcode } from "../../wire/protocol.ts";
+import { readMultiHeader } from "../../wire/records.ts";
 import type { Instant } from "./liveness.ts";
+import { type ReadBatches, writeBatch } from "./read-batches.ts";
 import type { Callback, Failure, Request } from "./request.ts";
 import { Ring } from "./ring.ts";
 import { Window } from "./window.ts";
@@ -18,6 +20,7 @@ const MAX_LOSSES = 3;
  */
 export class Traffic {
   readonly window = new Window();
+  readonly batches: ReadBatches;
   readonly #queue = new Ring<Request>();
   readonly #inFlight = new Ring<Request>();
   readonly #writer = new JuteWriter();
@@ -25,8 +28,9 @@ export class Traffic {
   #lastXid: number;
 
   /** The first request gets the number after `lastXid`. */
-  constructor(onQueued: () => void, lastXid = 0) {
+  constructor(onQueued: () => void, batches: ReadBatches, lastXid = 0) {
     this.#onQueued = onQueued;
+    this.batches = batches;
     this.#lastXid = lastXid;
   }
 
@@ -44,10 +48,6 @@ export class Traffic {
     return this.#queue.length > 0;
   }
 
-  get inFlight(): number {
-    return this.#inFlight.length;
-  }
-
   get oldestSentAt(): Instant | undefined {
     return this.#inFlight.peek()?.sentAt;
   }
@@ -62,10 +62,15 @@ export class Traffic {
 
   /**
    * Writes waiting requests into the flight, as many as may be outstanding. With `onlyRepeatable` it stops at the first
-   * request whose repetition would do harm.
+   * request whose repetition would do harm, and every read goes alone: nobody has answered yet.
    */
   load(now: Instant, { into = this.#writer, onlyRepeatable = false } = {}): void {
     while (this.canLoad && into.length < FLIGHT_BYTES) {
+      const together = onlyRepeatable ? 1 : this.batches.ahead(this.#queue, this.#room);
+      if (together > 1) {
+        this.#writeTogether(into, together, now);
+        continue;
+      }
       const request = this.#queue.peek() as Request;
       const harmless = request.cancelled || request.isIdempotent || request.type === Opcode.closeSession;
       if (onlyRepeatable && !harmless) return;
@@ -81,7 +86,7 @@ export class Traffic {
 
   /** Something waits, and the window has room for it. */
   get canLoad(): boolean {
-    return this.#queue.length > 0 && this.#inFlight.length < this.window.size;
+    return this.#queue.length > 0 && this.#room > 0 && !this.batches.isOnTrial;
   }
 
   /** Requests wait and half the window is free: filling it up reply by reply would cost a system call each time. */
@@ -89,10 +94,59 @@ export class Traffic {
     return this.#queue.length > 0 && this.#inFlight.length <= this.window.size / 2;
   }
 
-  /** The request that the next numbered reply answers, if `xid` is the right number. */
+  /** Everything that has arrived has been handed out. If nothing is under way now, what was learned may not hold for the next. */
+  readOut(): void {
+    if (this.#inFlight.length > 0 || this.#queue.length > 0) return;
+    this.window.rest();
+    this.batches.rest();
+  }
+
+  /** The request that the next numbered reply answers, if `xid` is the right number; the first one of a batch. */
+  due(xid: number): Request | undefined {
+    const request = this.#inFlight.peek();
+    return request?.xid === xid ? request : undefined;
+  }
+
+  /** The same, which is no longer on its way. */
   answered(xid: number): Request | undefined {
-    if (this.#inFlight.peek()?.xid !== xid) return undefined;
-    return this.#inFlight.shift();
+    return this.due(xid) && this.#inFlight.shift();
+  }
+
+  /** A batch has been answered: `settle` gets each read with its own error number, or 0 and `body` where its answer begins. */
+  takeApart(xid: number, body: JuteReader, settle: (read: Request, code: number) => void): void {
+    const bytes = body.remaining;
+    let count = 0;
+    try {
+      for (let read = this.due(xid); read !== undefined; read = this.due(xid)) {
+        const { type, done } = readMultiHeader(body);
+        const code = type === Opcode.error && !done ? body.int() : 0;
+        if (code === 0 && type !== read.type) throw new MalformedFrameError(`a multiRead result of type ${type}`);
+        this.#inFlight.shift();
+        settle(read, code);
+        count++;
+      }
+      if (!readMultiHeader(body).done) throw new MalformedFrameError("a multiRead with too many results");
+    } catch (error) {
+      // What is left of it will be asked for again, and had better not fail in the same way.
+      this.batches.refused();
+      throw error;
+    }
+    this.batches.answered();
+    this.batches.learn(bytes, count);
+  }
+
+  /**
+   * The server has refused a batch as a whole: its reads leave again, one by one. Behind a trial nothing was sent; what was
+   * sent behind a later batch has overtaken its reads, but no server is known that refuses one after it has answered another.
+   */
+  splitUp(xid: number): void {
+    const reads: Request[] = [];
+    for (let read = this.answered(xid); read !== undefined; read = this.answered(xid)) {
+      read.sentAt = undefined;
+      reads.push(read);
+    }
+    this.#queue.unshift(reads);
+    this.batches.refused();
   }
 
   /**
@@ -112,6 +166,7 @@ export class Traffic {
     }
     this.#queue.unshift(repeatable);
     this.#writer.take();
+    this.batches.connectionLost();
     return unknown;
   }
 
@@ -131,24 +186,51 @@ export class Traffic {
     return [...this.#inFlight.drain(), ...this.#queue.drain()].filter((request) => !request.cancelled);
   }
 
+  get #room(): number {
+    return this.window.size - this.#inFlight.length;
+  }
+
   #write(writer: JuteWriter, request: Request, now: Instant): void {
     const before = writer.length;
-    const xid = this.#lastXid === MAX_XID ? 1 : this.#lastXid + 1;
     try {
-      const frame = writer.beginFrame();
-      writer.int(xid);
-      writer.int(request.type);
-      request.encode(writer);
-      writer.endFrame(frame);
+      this.#frame(writer, request.type, request.encode);
     } catch (cause) {
       // A value that the wire cannot carry is its caller's fault alone: the flight leaves without it.
       writer.cutBack(before);
       return failLater([request], { code: ErrorCode.marshallingError, cause });
     }
+    this.#sent(request, now, writer.length - before, false);
+  }
+
+  /** Writes the first requests of the queue, all of them plain reads, as one multiRead. */
+  #writeTogether(writer: JuteWriter, count: number, now: Instant): void {
+    const reads: Request[] = [];
+    for (let i = 0; i < count; i++) {
+      const read = this.#queue.shift() as Request;
+      if (!read.cancelled) reads.push(read);
+    }
+    if (reads.length === 0) return;
+    const before = writer.length;
+    this.#frame(writer, Opcode.multiRead, (body) => writeBatch(body, reads));
+    for (const read of reads) this.#sent(read, now, writer.length - before, true);
+    this.batches.sent();
+  }
+
+  #frame(writer: JuteWriter, opcode: number, write: (writer: JuteWriter) => void): void {
+    const xid = this.#lastXid === MAX_XID ? 1 : this.#lastXid + 1;
+    const frame = writer.beginFrame();
+    writer.int(xid);
+    writer.int(opcode);
+    write(writer);
+    writer.endFrame(frame);
     this.#lastXid = xid;
-    request.xid = xid;
+  }
+
+  #sent(request: Request, now: Instant, bytes: number, isShared: boolean): void {
+    request.xid = this.#lastXid;
     request.sentAt = now;
-    request.bytes = writer.length - before;
+    request.isShared = isShared;
+    request.bytes = bytes;
     this.#inFlight.push(request);
   }
 }

@@ -39,7 +39,7 @@ export class Window {
     }
   }
 
-  /** Nothing is on its way: what was learned with short answers may not hold for the next ones. */
+  /** Nothing is on its way, and nothing waits: what was learned with short answers may not hold for the next ones. */
   rest(): void {
     this.#size = Math.min(this.#size, START);
   }
