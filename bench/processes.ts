@@ -9,7 +9,7 @@ export type CommandLine = readonly [program: string, ...args: string[]];
 
 /** The built program, as its users run it. */
 export function zksh(...args: string[]): CommandLine {
-  return [process.execPath, ZKSH, ...args];
+  return [ZKSH, ...args];
 }
 
 /** The script that the package installs. */

@@ -20,8 +20,8 @@ export function startWatchdog(environment: Environment): WatchdogLink {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
     cwd: "/",
-    // What is meant for our node (a debugger, a profiler) is not meant for this one.
-    env: { ...environment, NODE_OPTIONS: undefined },
+    // What is meant for our node (a debugger, a profiler) is not meant for this one, and certificates are only time to it.
+    env: { ...environment, NODE_OPTIONS: undefined, NODE_EXTRA_CA_CERTS: undefined },
   });
   // Without it the program still ends with its lock as long as we live.
   child.on("error", () => {});
