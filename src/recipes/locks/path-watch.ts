@@ -36,6 +36,8 @@ export class PathWatch {
     this.#idle = setInterval(() => this.#rest(), IDLE_MS).unref();
     this.#session.getData(this.#path, { watch: this.#listener }).then(
       ({ stat }) => {
+        // Given up before the answer came.
+        if (this.#state === "off") this.#leave();
         if (this.#state !== "asked") return;
         this.#state = "on";
         this.#czxid = stat.czxid;
