@@ -2,7 +2,7 @@ import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
 import { limitWait } from "../limit-wait.ts";
 import type { LockEvent, LockListener } from "./events.ts";
-import { encodeRecord, type HolderRecord, type LockMode, type Party } from "./holder-record.ts";
+import type { HolderRecord, LockMode, Party } from "./holder-record.ts";
 import { Chores } from "./removal.ts";
 
 /** Who we are, for `whoholds` and for those who wait behind us. */
@@ -53,6 +53,8 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   protected readonly chores = new Chores();
   protected readonly knownPaths = new Set<string>();
   protected readonly mode: LockMode;
+  /** What the records of all tickets of one session begin with. */
+  #common: { readonly id: bigint; readonly text: string } | undefined;
 
   constructor(session: Session, paths: readonly string[], mode: LockMode, options: LockOptions = {}) {
     if (paths.includes("/")) throw new UsageError("/ cannot be locked", { hint: "give a path of the lock's own" });
@@ -75,8 +77,8 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
     try {
       if (this.session.id === 0n) await this.#meetServer(wait.signal);
-      const queued = new Date().toISOString();
-      const data = (more?: Partial<HolderRecord>) => this.#data({ queued, ...more });
+      const queued = isoNow();
+      const data = (more?: Partial<HolderRecord>) => this.#data(queued, more);
       return await this.take({ signal: wait.signal, mayWait: waitMs !== 0, refreshMs, begun, data });
     } catch (error) {
       throw wait.signal?.aborted ? wait.signal.reason : error;
@@ -113,17 +115,17 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     ]);
   }
 
-  #data(more: Partial<HolderRecord>): Buffer {
+  /** Put together as text: as an object it would be the longest step of a short acquire. */
+  #data(queued: string, more: Partial<HolderRecord> | undefined): Buffer {
     const { data, holder } = this.options;
     if (data) return data;
-    return encodeRecord({
-      v: 1,
-      tool: "zksh",
-      ...holder,
-      mode: this.mode,
-      session: sessionName(this.session.id),
-      ...more,
-    });
+    const { id } = this.session;
+    if (this.#common?.id !== id) {
+      const record = { v: 1, tool: "zksh", ...holder, mode: this.mode, session: sessionName(id) };
+      this.#common = { id, text: JSON.stringify(record).slice(0, -1) };
+    }
+    const rest = more ? `,${JSON.stringify(more).slice(1)}` : "}";
+    return Buffer.from(`${this.#common.text},"queued":"${queued}"${rest}`);
   }
 }
 
@@ -141,6 +143,20 @@ export function nameParty({ who, host, pid, cmd, why, note, client, session }: P
   const parts = [name, pid === undefined ? "" : `pid ${pid}`, cmd ?? "", why === undefined ? "" : `("${why}")`];
   const by = who === undefined && client !== "unknown" ? `(${client})` : "";
   return [...parts, by].filter((part) => part !== "").join(" ");
+}
+
+let second = 0;
+let secondText = "";
+
+/** As `new Date().toISOString()`, at a tenth of its cost. */
+function isoNow(): string {
+  const now = Date.now();
+  const current = Math.floor(now / 1_000);
+  if (current !== second) {
+    second = current;
+    secondText = new Date(now).toISOString().slice(0, -"000Z".length);
+  }
+  return `${secondText}${String(now % 1_000).padStart(3, "0")}Z`;
 }
 
 function sessionName(id: bigint): string {

@@ -66,7 +66,7 @@ export function ticketShape(
     labels: isCompat ? [curator, kazoo] : [curator],
     data: data(),
     // kazoo remembers that it has made the path, and fails for good when an empty container was removed meanwhile.
-    ...(!mustExist && { parents: isCompat ? "persistent" : "container" }),
-    ...(acl && { acl }),
+    parents: mustExist ? undefined : isCompat ? "persistent" : "container",
+    acl,
   };
 }

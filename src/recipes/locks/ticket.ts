@@ -31,9 +31,9 @@ export interface TicketShape {
   /** What stands in front of the number, for each znode: `lock-`. */
   readonly labels: readonly string[];
   readonly data: Buffer;
-  readonly acl?: readonly Acl[];
+  readonly acl?: readonly Acl[] | undefined;
   /** How the path is made when it is missing. Left out: it must be there. */
-  readonly parents?: ParentKind;
+  readonly parents?: ParentKind | undefined;
 }
 
 /** Who was there: a listing, and the last change that it knows of. */
@@ -62,27 +62,25 @@ export function toTickets(
   uuid: string,
   token: bigint,
 ): Ticket[] {
-  let at = 0;
-  return shapes.map(({ labels }) => {
-    const nodes: string[] = [];
-    for (const result of results.slice(at, at + labels.length)) if (result.op === "create") nodes.push(result.path);
-    at += labels.length;
-    return toTicket(nodes, uuid, token);
-  });
+  const nodes: string[] = [];
+  for (const result of results) if (result.op === "create") nodes.push(result.path);
+  if (shapes.length === 1) return [toTicket(nodes, uuid, token)];
+  return shapes.map(({ labels }) => toTicket(nodes.splice(0, labels.length), uuid, token));
 }
 
 export function toTicket(nodes: readonly string[], uuid: string, token: bigint): Ticket {
-  const sorted: { readonly node: string; readonly contender: Contender }[] = [];
+  const made: { readonly node: string; readonly contender: Contender }[] = [];
   for (const node of nodes) {
     const contender = parseContender(baseName(node));
-    if (contender) sorted.push({ node, contender });
+    if (contender) made.push({ node, contender });
   }
-  sorted.sort((a, b) => bySequence(a.contender, b.contender));
-  const [first, ...others] = sorted;
+  if (made.length > 1) made.sort((a, b) => bySequence(a.contender, b.contender));
+  const [first] = made;
   if (first === undefined) throw new Error(`no ticket in ${nodes.join(", ")}`);
+  if (made.length === 1) return { nodes: [first.node], contenders: [first.contender], uuid, token };
   return {
-    nodes: [first.node, ...others.map(({ node }) => node)],
-    contenders: [first.contender, ...others.map(({ contender }) => contender)],
+    nodes: made.map(({ node }) => node) as [string, ...string[]],
+    contenders: made.map(({ contender }) => contender) as [Contender, ...Contender[]],
     uuid,
     token,
   };
