@@ -4,10 +4,10 @@
  */
 import { DeadlineError, InterruptedError, NoNodeError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
-import type { CallOptions, ReadOptions, Session } from "../../session/session.ts";
+import type { CallOptions, ReadOptions, Session, Stat } from "../../session/session.ts";
 import { askForPaths, parentMode } from "./make-path.ts";
 import { type Chores, remove } from "./removal.ts";
-import { creates, type Listing, type Ticket, type TicketShape, toTicket, toTickets } from "./ticket.ts";
+import { creates, type Listing, nextNumber, type Ticket, type TicketShape, toTicket, toTickets } from "./ticket.ts";
 import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 /** A ticket, and who was in the queue right after it was made. */
@@ -24,12 +24,12 @@ export interface EnterOptions {
   readonly knownPaths: Set<string>;
 }
 
+/** Whether it is known, without a listing, who is in front of a ticket. `path`: the lock's path after the ticket was made. */
+export type Foresight = (ticket: Ticket, path: Stat | undefined) => Promise<boolean>;
+
 export interface ForesightOptions extends EnterOptions {
-  /**
-   * Called right before tickets are made. Where it gives a function, that will say of each ticket whether it is known without
-   * a listing who is in front of it, and listings are asked for only where it is not.
-   */
-  readonly foresight: () => ((ticket: Ticket) => Promise<boolean>) | undefined;
+  /** Called right before tickets are made. Where it gives something, that is asked, and a listing leaves only when it says no. */
+  readonly foresight: () => Foresight | undefined;
 }
 
 /**
@@ -66,8 +66,9 @@ export async function enter(
     const foresees = isAgain ? undefined : foresight?.();
     const creating = session.multi(creates(shapes, uuid), { signal });
     const listings = foresees ? [] : shapes.map(({ path }) => session.getChildren2(path, { signal }));
+    const looks = foresees ? shapes.map(({ path }) => session.exists(path, { signal })) : [];
     // Whatever becomes of the tickets decides; without them the lists are of no use.
-    for (const listing of listings) listing.catch(() => {});
+    for (const asking of [...listings, ...looks]) asking.catch(() => {});
     let tickets: Ticket[];
     try {
       const { results, zxid } = await creating;
@@ -88,7 +89,8 @@ export async function enter(
       const entered: Entered<Listing | undefined>[] = [];
       for (const [index, ticket] of tickets.entries()) {
         const ask = () => listed(session, shapes[index]?.path ?? "", listings[index], { signal });
-        const listing = foresees && (await foresees(ticket)) ? undefined : await ask();
+        const look = await looks[index]?.catch(() => undefined);
+        const listing = foresees && (await foresees(ticket, look)) ? undefined : await ask();
         entered.push({ ticket, listing });
         if (isAgain && listing) chores.add(removeSpares(session, shapes[index]?.path ?? "/", { ticket, listing }));
       }
@@ -120,7 +122,7 @@ async function listed(
   for (let asked = listing; ; asked = undefined) {
     try {
       const { children, stat } = await (asked ?? session.getChildren2(path, options));
-      return { children, asOf: stat.pzxid, czxid: stat.czxid };
+      return { children, asOf: stat.pzxid, czxid: stat.czxid, nextNumber: nextNumber(stat) };
     } catch (error) {
       if (!isFateUnknown(error)) throw error;
     }

@@ -9,21 +9,20 @@
  * in below (not beside read/write tickets: a writer that becomes a reader gives its late ticket the number of the first),
  * the event that the last one below has gone is the grant itself, without a question to the server.
  *
- * Every znode that is made below a path takes a number. So where a ticket's number follows the last one that is known, nobody
- * has come in between: all who may be in front of it are known, and no listing is needed. That holds for one and the same
- * znode at the path, which is why it is watched.
+ * Every znode that is made below a path takes a number. So where a ticket has got the next one after all that are known, nobody
+ * has come in between: all who may be in front of it are known, and no listing is needed. A path that was deleted and made
+ * again counts anew; its czxid, asked for behind the ticket, tells.
  */
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
-import type { Session } from "../../session/session.ts";
+import type { Session, Stat } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
 import { blocks, bySequence, type Contender, isReadWrite, parseContenders, strangers } from "./contender.ts";
-import { list } from "./enter.ts";
+import { type Foresight, list } from "./enter.ts";
 import type { LockListener } from "./events.ts";
 import { describeParty, type Party } from "./holder-record.ts";
 import { NodeWatch } from "./node-watch.ts";
 import type { OwnTicket } from "./own-ticket.ts";
-import { PathWatch } from "./path-watch.ts";
 import { checkSequence, isMissing, isNearLast, type Listing, type Ticket, ticketGone } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
 
@@ -49,31 +48,27 @@ export class TicketQueue {
   /** Nobody of the newest listing can put another ticket in the place of its own. */
   #isSettled = false;
   #toldStrangers = "";
-  /** The highest number of the newest listing and of tickets since, and the path's czxid. */
-  #last = -1;
+  /** The number after all that are known, and the path's czxid. */
+  #nextNumber = -1;
   #czxid: bigint | undefined;
-  readonly #pathWatch: PathWatch;
-  #tickets = 0;
-  /** The newest ticket's number has followed the last. */
+  /** The newest ticket has got it, or there was none yet that could. */
   #isQuiet = true;
+  #isUsed = false;
 
   constructor(options: TicketQueueOptions) {
     this.#options = options;
-    this.#pathWatch = new PathWatch(options.session, options.path);
   }
 
   /**
-   * Called right before a ticket is made. Where its number will probably follow the last one, gives what says whether it did:
-   * then everybody who may be in front of it is known, and it is taken in as by {@link note}.
+   * Called right before a ticket is made. Where it will probably get the next number, gives what says whether it did: then
+   * everybody who may be in front of it is known, and it is taken in as by {@link note}.
    */
-  foresight({ mayWait }: { mayWait: boolean }): ((ticket: Ticket) => Promise<boolean>) | undefined {
-    this.#tickets += 1;
-    // Most locks are taken but once.
-    if (this.#tickets === 1) return undefined;
-    this.#pathWatch.keep();
-    if (!this.#pathWatch.isKept || !this.#isQuiet) return undefined;
+  foresight({ mayWait }: { mayWait: boolean }): Foresight | undefined {
+    const isKnown = this.#isUsed && this.#isQuiet;
+    this.#isUsed = true;
+    if (!isKnown) return undefined;
     // Whoever does not wait must not be sent away because of somebody who has gone meanwhile.
-    return async (ticket) => (await this.#foresees(ticket)) && (mayWait || this.isFirst(ticket));
+    return async (ticket, path) => (await this.#foresees(ticket, path)) && (mayWait || this.isFirst(ticket));
   }
 
   /** Takes in a listing. Throws LockError where the numbers cannot be relied on, or the ticket is gone. */
@@ -85,11 +80,11 @@ export class TicketQueue {
     checkSequence(ticket, present, path);
     // A listing that was asked for earlier may be taken in later, and would hide who came between.
     if (listing.asOf < this.#asOf) return;
-    this.#isQuiet = this.#isQuiet || this.#isNext(ticket);
+    this.#isQuiet ||= this.#isNext(ticket, listing.czxid);
     this.#asOf = listing.asOf;
     this.#present = present;
     this.#czxid = listing.czxid;
-    this.#last = present.at(-1)?.sequence ?? -1;
+    this.#nextNumber = listing.nextNumber;
     this.#isSettled = !present.some(isReadWrite);
     const sorts = strangers(present, listing.children);
     if (sorts.length > 0 && sorts.join() !== this.#toldStrangers) {
@@ -173,23 +168,22 @@ export class TicketQueue {
     this.note(await list(session, path, { signal }), ticket);
   }
 
-  async #foresees(ticket: Ticket): Promise<boolean> {
+  async #foresees(ticket: Ticket, path: Stat | undefined): Promise<boolean> {
     // Answers that came together are taken in one after the other: the one that it follows may not be yet.
-    if (!this.#isNext(ticket)) await new Promise((resolve) => setImmediate(resolve));
-    this.#isQuiet = this.#isNext(ticket);
+    if (!this.#isNext(ticket, path?.czxid)) await new Promise((resolve) => setImmediate(resolve));
+    this.#isQuiet = this.#isNext(ticket, path?.czxid);
     if (this.#isQuiet) this.#admit(ticket);
     return this.#isQuiet;
   }
 
-  #isNext({ contenders }: Ticket): boolean {
-    const { czxid } = this.#pathWatch;
-    if (czxid === undefined || czxid !== this.#czxid) return false;
-    return contenders.every((own, index) => own.sequence === this.#last + 1 + index && !isNearLast(own));
+  #isNext({ contenders }: Ticket, czxid: bigint | undefined): boolean {
+    if (czxid !== this.#czxid) return false;
+    return contenders.every((own, index) => own.sequence === this.#nextNumber + index && !isNearLast(own));
   }
 
   #admit({ contenders, token }: Ticket): void {
     this.#present.push(...contenders);
-    this.#last += contenders.length;
+    this.#nextNumber += contenders.length;
     // A listing from before would not have it.
     this.#asOf = token;
   }

@@ -4,7 +4,7 @@
  */
 import { ConnectionError, LockError, type ZkshError } from "../../errors.ts";
 import { baseName, joinPath } from "../../session/path.ts";
-import { type Acl, type MultiOp, type MultiResult, OPEN_ACL, type Session } from "../../session/session.ts";
+import { type Acl, type MultiOp, type MultiResult, OPEN_ACL, type Session, type Stat } from "../../session/session.ts";
 import { bySequence, type Contender, parseContender } from "./contender.ts";
 import type { ParentKind } from "./make-path.ts";
 
@@ -40,8 +40,14 @@ export interface TicketShape {
 export interface Listing {
   readonly children: readonly string[];
   readonly asOf: bigint;
-  /** Of the path itself. */
+  /** Of the path itself, and the number that the next znode below it will get. */
   readonly czxid: bigint;
+  readonly nextNumber: number;
+}
+
+/** All that were ever made below a path have taken one; the server counts them together with those that were deleted. */
+export function nextNumber({ cversion, numChildren }: Stat): number {
+  return (cversion + numChildren) >>> 1;
 }
 
 /** A transaction that makes a ticket of each shape. */

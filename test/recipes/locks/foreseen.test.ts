@@ -6,6 +6,7 @@ import { Mutex } from "../../../src/recipes/locks/mutex.ts";
 import { ReadWriteLock } from "../../../src/recipes/locks/read-write-lock.ts";
 import { type Ticket, toTicket } from "../../../src/recipes/locks/ticket.ts";
 import { TicketQueue } from "../../../src/recipes/locks/ticket-queue.ts";
+import { parseAcl } from "../../../src/session/acl.ts";
 import { behindProxy } from "../../support/behind-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startFaultProxy } from "../../support/fault-proxy.ts";
@@ -32,32 +33,14 @@ async function cycle(mutex: Mutex): Promise<void> {
 const TICKET = `/l/_c_${uuid("0")}-lock-`;
 
 describe("a lock that is taken again and again", () => {
-  test("needs no listing when nobody has come in between, and a watch on its path only from the second time on", async () => {
+  test("needs no listing when nobody has come in between", async () => {
     const { session, sent } = traced(await freshChroot());
     const mutex = new Mutex(session, "/l");
     await cycle(mutex);
     expect(sent()).toEqual(["createContainer", "create", "getChildren2", "delete"]);
     await cycle(mutex);
-    expect(sent()).toEqual(["getData", "create", "delete"]);
     await cycle(mutex);
-    await cycle(mutex);
-    expect(sent()).toEqual(["create", "delete", "create", "delete"]);
-  });
-
-  test("takes the watch off when it has not been used for a while", async () => {
-    const { session, sent } = traced(await freshChroot());
-    const mutex = new Mutex(session, "/l");
-    await cycle(mutex);
-    await cycle(mutex);
-    sent();
-    const seen: string[] = [];
-    await eventually(() => {
-      seen.push(...sent().map(String));
-      expect(seen).toEqual(["removeWatches"]);
-    });
-    await cycle(mutex);
-    await cycle(mutex);
-    expect(sent()).toEqual(["getData", "create", "delete", "create", "delete"]);
+    expect(sent()).toEqual(["create", "exists", "delete", "create", "exists", "delete"]);
   });
 
   test("lists when somebody has come in between, and waits for whoever has", async () => {
@@ -83,7 +66,33 @@ describe("a lock that is taken again and again", () => {
     await cycle(mutex);
     expect(sent()).toEqual(["create", "getChildren2", "delete"]);
     await cycle(mutex);
-    expect(sent()).toEqual(["create", "delete"]);
+    expect(sent()).toEqual(["create", "exists", "delete"]);
+  });
+
+  test("is not granted beside a child that looks as if numbers had gone further", async () => {
+    const address = await freshChroot();
+    const other = openFor(address);
+    const mutex = new Mutex(openFor(address), "/l");
+    await other.create("/l", null);
+    await other.create("/l/copy-of-latch-0000000006", null);
+    await cycle(mutex);
+    const tickets = [];
+    for (let number = 2; number <= 6; number++) tickets.push(await ticket(other, TICKET));
+    expect(tickets.at(-1)).toBe(`${TICKET}0000000006`);
+    expect(await rejection(mutex.acquire({ waitMs: 300 }))).toMatchObject({ reason: "lock-timeout" });
+  });
+
+  test("nor where the path was made anew while nobody could read it", async () => {
+    const address = await freshChroot();
+    const other = openFor(address);
+    const mutex = new Mutex(openFor(address), "/l");
+    for (let time = 0; time < 3; time++) await cycle(mutex);
+    await other.setAcl("/l", parseAcl("world:anyone:cda"));
+    await cycle(mutex);
+    await other.delete("/l");
+    await other.create("/l", null);
+    for (let number = 0; number <= 3; number++) await ticket(other, TICKET);
+    expect(await rejection(mutex.acquire({ waitMs: 300 }))).toMatchObject({ reason: "lock-timeout" });
   });
 
   test("is not granted where the path was made anew, with as many tickets as there had been", async () => {
@@ -135,10 +144,8 @@ describe("a queue", () => {
     await session.create("/l", null);
     const { stat } = await session.getData("/l");
     const queue = new TicketQueue({ session, path: "/l", onEvent: () => {} });
-    const foresight = () => queue.foresight({ mayWait: true });
-    foresight();
-    foresight();
-    await session.sync("/l");
+    queue.foresight({ mayWait: true });
+    const foresight = queue.foresight({ mayWait: true });
     const made = (number: number) => {
       const id = uuid(String(number % 10));
       return toTicket([`/l/_c_${id}-lock-${String(number).padStart(10, "0")}`], id, BigInt(number));
@@ -147,8 +154,9 @@ describe("a queue", () => {
       children: tickets.map(({ nodes: [node] }) => node.slice(3)),
       asOf: tickets.at(-1)?.token ?? 0n,
       czxid: stat.czxid,
+      nextNumber: Number(tickets.at(-1)?.token ?? -1) + 1,
     });
-    return { queue, made, listing, foresees: foresight() ?? (() => Promise.resolve(undefined)) };
+    return { queue, made, listing, foresees: (ticket: Ticket) => foresight?.(ticket, stat) };
   }
 
   test("does not forget a ticket because of a listing from before it", async () => {
@@ -161,6 +169,14 @@ describe("a queue", () => {
     expect(queue.isFirst(second)).toBe(true);
     expect(await foresees(third)).toBe(true);
     expect(queue.isFirst(third)).toBe(false);
+  });
+
+  test("waits for what was answered just before", async () => {
+    const { queue, made, listing, foresees } = await queueOf();
+    const [first, second] = [made(1), made(2)];
+    const early = foresees(second);
+    queue.note(listing(first), first);
+    expect(await early).toBe(true);
   });
 
   test("does not rely on numbers near the last", async () => {

@@ -392,8 +392,7 @@ describe("after the release", () => {
     const other = await mutex.acquire();
     await session.delete(other.nodePath);
     await eventually(() => expect(other.signal.aborted).toBe(true));
-    // The watch on the path of a lock that is used again and again goes when nobody has used it for a while.
-    await eventually(() => expect(listeners).toBe(0));
+    expect(listeners).toBe(0);
   });
 
   test("no rejection is left unheard", async () => {
