@@ -11,6 +11,8 @@ export class MalformedFrameError extends Error {
 const NULL_LENGTH = -1;
 /** Below this size data is copied out of the receive buffer, so that a short value does not keep 64 KB alive. */
 const COPY_BELOW = 4096;
+/** And below this part of that buffer, which may hold many values: one that is kept keeps at most twice its length alive. */
+const COPY_BELOW_SHARE = 0.5;
 const INITIAL_SIZE = 4096;
 /** A buffer that one large write has grown past this is not kept for the next turn. */
 const KEEP_BELOW = 1 << 20;
@@ -147,7 +149,8 @@ export class JuteReader {
     if (length === NULL_LENGTH) return null;
     const start = this.#advance(length);
     const view = this.#buffer.subarray(start, start + length);
-    return length < COPY_BELOW ? Buffer.from(view) : view;
+    const isShort = length < COPY_BELOW || length < this.#buffer.length * COPY_BELOW_SHARE;
+    return isShort ? Buffer.from(view) : view;
   }
 
   string(): string | null {

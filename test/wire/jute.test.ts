@@ -143,14 +143,16 @@ describe("JuteReader", () => {
     expect([bytes.int(), bytes.remaining]).toEqual([10, 0]);
   });
 
-  test("copies short data out of the chunk, and leaves long data in it", () => {
-    const chunk = Buffer.alloc(20_000);
-    chunk.writeInt32BE(4095, 0);
-    chunk.writeInt32BE(4096, 4099);
-    const bytes = new JuteReader(chunk);
-    const [short, long] = [bytes.buffer(), bytes.buffer()];
+  test.each([
+    { length: 4_095, of: 5_000, isCopied: true },
+    { length: 4_096, of: 5_000, isCopied: false },
+    { length: 49_999, of: 100_000, isCopied: true },
+    { length: 50_000, of: 100_000, isCopied: false },
+  ])("copies short data out of the chunk, leaves long data in it: $length of $of bytes", ({ length, of, isCopied }) => {
+    const chunk = Buffer.alloc(of);
+    chunk.writeInt32BE(length, 0);
+    const data = new JuteReader(chunk).buffer();
     chunk.fill(1);
-    expect([short?.length, short?.[0]]).toEqual([4095, 0]);
-    expect([long?.length, long?.[0]]).toEqual([4096, 1]);
+    expect([data?.length, data?.[0]]).toEqual([length, isCopied ? 0 : 1]);
   });
 });
