@@ -15,7 +15,7 @@ import type { Endpoint } from "./link.ts";
 import { Liveness } from "./liveness.ts";
 import { authFailed, closed, expired, type Loss, unreachable } from "./loss.ts";
 import { Outbox } from "./outbox.ts";
-import { ReadBatches } from "./read-batches.ts";
+import { ReadBatches, refusesBatches } from "./read-batches.ts";
 import { Rearming } from "./rearming.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
 import { Request } from "./request.ts";
@@ -239,7 +239,7 @@ export class Connection extends ConnectionManager {
     }
     this.#search.proved();
     if (request.sentAt) this.liveness.answered(request.sentAt, { byLeader: code === 0 && request.isAnsweredByLeader });
-    if (request.isShared) return this.#handleBatch(xid, zxid, code, body);
+    if (request.isShared) return this.#handleBatch(request, zxid, code, body);
     this.#traffic.answered(xid);
     if (request.isPlainRead) this.#traffic.batches.learn(body.remaining, 1);
     this.#noteReply(request, code);
@@ -253,16 +253,24 @@ export class Connection extends ConnectionManager {
   }
 
   /** Reads that left together: each gets its own part of the answer, as if it had been alone. */
-  #handleBatch(xid: number, zxid: bigint, code: number, body: JuteReader): void {
+  #handleBatch({ xid, sentAt }: Request, zxid: bigint, code: number, body: JuteReader): void {
     if (code === ErrorCode.sessionExpired) return this.#end(expired("the server has expired it"));
     if (code === ErrorCode.sessionMoved) {
       return this.#dropLink({ says: "the session has moved to another server", kind: "transient" });
     }
-    if (code !== 0) {
+    if (refusesBatches(code)) {
       this.#options.trace?.(`multiRead -> ${errorName(code)}: the same reads one by one`);
       return this.#traffic.splitUp(xid);
     }
-    this.#traffic.takeApart(xid, body, (read, itsCode) => {
+    if (code !== 0) {
+      for (const read of this.#traffic.batchReturned(xid)) {
+        this.#noteReply(read, code);
+        read.callback({ code }, null, zxid);
+      }
+      return;
+    }
+    const tookMs = this.#heardAt - (sentAt?.mono ?? 0);
+    this.#traffic.takeApart(xid, tookMs, body, (read, itsCode) => {
       this.#noteReply(read, itsCode);
       read.callback(itsCode === 0 ? null : { code: itsCode }, itsCode === 0 ? body : null, zxid);
     });

@@ -1,27 +1,40 @@
 import type { JuteWriter } from "../../wire/jute.ts";
-import { Opcode } from "../../wire/protocol.ts";
+import { ErrorCode, Opcode } from "../../wire/protocol.ts";
 import { writeMultiHeader } from "../../wire/records.ts";
 import type { Endpoint } from "./link.ts";
 import type { Request } from "./request.ts";
 import type { Ring } from "./ring.ts";
 import { keyOf, knows, type ServerVersions } from "./server-version.ts";
 
-/** Fewer reads than this behind each other leave one by one: an ordinary turn is none of our business. */
-const CROWD = 16;
-/** The first batch after a rest. Nobody knows how long its answers are, and the server makes one buffer of them. */
-const FIRST_BATCH = 16;
-const MAX_BATCH = 64;
+/**
+ * So many reads leave together at most; fewer behind each other leave one by one, and an ordinary turn is none of our business.
+ * Nobody knows how long the answers are, and the server makes one buffer of them.
+ */
+const BATCH = 16;
+/**
+ * So many batches are under way at most, and nothing behind them: should their answers turn out to be long, only these have to fit
+ * into the server, and a turn that reads answers comes to an end though their readers ask on.
+ */
+const UNDER_WAY = 4;
+/** The same where a round trip takes longer: one for each of its milliseconds, or the way there and back would be mostly idle. */
+const UNDER_WAY_FAR = 32;
 /** Requests and replies should stay near this length; servers refuse requests beyond jute.maxbuffer, usually 1 MB. */
 const BATCH_BYTES = 256 * 1024;
+/** The server does not know a multiRead, or cannot read it. */
+const REFUSALS: ReadonlySet<number> = new Set([
+  ErrorCode.unimplemented,
+  ErrorCode.marshallingError,
+  ErrorCode.badArguments,
+]);
 /** How many answers are remembered, more or less. */
 const MEMORY = 16;
 
 /**
- * `unknown` until a crowd of reads makes it worth asking for the server's release, `asked` until it has said. The first batch
- * is a `trial`, and nothing is sent behind it: if the server refuses it or hangs up, its reads leave again one by one, and
- * nothing has overtaken them.
+ * `unknown` until a crowd of reads makes it worth asking for the server's release, `asked` until it has said. While it is
+ * `untried` a batch is a trial, and nothing is sent behind it: if the server refuses it or hangs up, its reads leave again one
+ * by one, and nothing has overtaken them.
  */
-type Standing = "unknown" | "asked" | "untried" | "trial" | "proved" | "refused";
+type Standing = "unknown" | "asked" | "untried" | "proved" | "refused";
 
 interface Server {
   readonly endpoint: Endpoint;
@@ -36,7 +49,9 @@ export class ReadBatches {
   readonly #versions: ServerVersions;
   readonly #servers = new Map<string, Server>();
   #server: Server | undefined;
-  #bytesPerRead = BATCH_BYTES / FIRST_BATCH;
+  #bytesPerRead = 0;
+  #underWay = 0;
+  #mostUnderWay = UNDER_WAY;
 
   constructor(versions: ServerVersions) {
     this.#versions = versions;
@@ -45,34 +60,44 @@ export class ReadBatches {
   attach(endpoint: Endpoint): void {
     const key = keyOf(endpoint);
     this.#server = this.#servers.get(key) ?? { endpoint, standing: "unknown" };
+    // Another server may answer at the same address now.
+    if (this.#server.standing === "proved") this.#server.standing = "untried";
     this.#servers.set(key, this.#server);
   }
 
-  /** Nothing may leave before the answer has come. */
-  get isOnTrial(): boolean {
-    return this.#server?.standing === "trial";
+  /** Nothing may leave before a batch is back. */
+  get isFull(): boolean {
+    return this.#underWay >= (this.#server?.standing === "untried" ? 1 : this.#mostUnderWay);
+  }
+
+  get isHalfBack(): boolean {
+    return this.#underWay <= this.#mostUnderWay / 2;
   }
 
   /** How many requests at the head of the queue leave together, when `room` more may be on their way. */
   ahead(queue: Ring<Request>, room: number): number {
     const standing = this.#server?.standing;
     if (standing === undefined || standing === "asked" || standing === "refused") return 1;
-    const most = Math.min(Math.floor(BATCH_BYTES / this.#bytesPerRead), MAX_BATCH, room);
-    const crowd = countReads(queue, Math.max(most, CROWD));
-    if (crowd < CROWD) return 1;
+    if (!isCrowd(queue)) return 1;
     if (standing === "unknown") {
       this.#ask();
       return 1;
     }
-    return Math.min(crowd, most);
+    return Math.min(Math.floor(BATCH_BYTES / this.#bytesPerRead), BATCH, room);
   }
 
   sent(): void {
-    if (this.#server?.standing === "untried") this.#server.standing = "trial";
+    this.#underWay++;
   }
 
-  answered(): void {
-    if (this.isOnTrial) this.#become("proved");
+  /** A batch has come back, with answers or without. */
+  returned(): void {
+    this.#underWay--;
+  }
+
+  answered(tookMs: number): void {
+    if (this.#server?.standing === "untried") this.#become("proved");
+    this.#mostUnderWay = Math.min(Math.max(UNDER_WAY, Math.ceil(tookMs)), UNDER_WAY_FAR);
   }
 
   /** The server has no use for a batch: it will get none any more. */
@@ -81,17 +106,13 @@ export class ReadBatches {
   }
 
   connectionLost(): void {
-    if (this.isOnTrial) this.#become("refused");
+    if (this.#server?.standing === "untried" && this.#underWay > 0) this.#become("refused");
+    this.#underWay = 0;
   }
 
   /** So many reads, alone or together, were answered with so many bytes. */
   learn(bytes: number, reads: number): void {
     this.#bytesPerRead += (bytes / reads - this.#bytesPerRead) * Math.min(1, reads / MEMORY);
-  }
-
-  /** Nothing is on its way, and nothing waits: what was learned with short answers may not hold for the next ones. */
-  rest(): void {
-    this.#bytesPerRead = Math.max(this.#bytesPerRead, BATCH_BYTES / FIRST_BATCH);
   }
 
   #become(standing: Standing): void {
@@ -109,14 +130,19 @@ export class ReadBatches {
 }
 
 /** A read that a connection has broken under goes alone, in case it was the batch that broke it. */
-function countReads(queue: Ring<Request>, most: number): number {
+function isCrowd(queue: Ring<Request>): boolean {
   let bytes = 0;
-  for (let count = 0; count < most; count++) {
-    const request = queue.at(count);
-    bytes += 3 * (request?.path.length ?? 0);
-    if (!request?.isPlainRead || request.losses > 0 || bytes > BATCH_BYTES) return count;
+  for (let i = 0; i < BATCH; i++) {
+    const request = queue.at(i);
+    if (!request?.isPlainRead || request.losses > 0) return false;
+    bytes += 3 * request.path.length;
   }
-  return most;
+  return bytes <= BATCH_BYTES;
+}
+
+/** Whether this answer to a whole batch is about batches. Any other is about its reads, and alone they would get the same. */
+export function refusesBatches(code: number): boolean {
+  return REFUSALS.has(code);
 }
 
 /** The body of a multiRead: what each read would have sent alone, with a header before it. */

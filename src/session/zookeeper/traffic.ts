@@ -86,19 +86,18 @@ export class Traffic {
 
   /** Something waits, and the window has room for it. */
   get canLoad(): boolean {
-    return this.#queue.length > 0 && this.#room > 0 && !this.batches.isOnTrial;
+    return this.#queue.length > 0 && this.#room > 0 && !this.batches.isFull;
   }
 
-  /** Requests wait and half the window is free: filling it up reply by reply would cost a system call each time. */
+  /** Requests wait and half of what may be under way is back: filling up reply by reply would cost a system call each time. */
   get wantsRefill(): boolean {
-    return this.#queue.length > 0 && this.#inFlight.length <= this.window.size / 2;
+    return this.#queue.length > 0 && this.#inFlight.length <= this.window.size / 2 && this.batches.isHalfBack;
   }
 
   /** Everything that has arrived has been handed out. If nothing is under way now, what was learned may not hold for the next. */
   readOut(): void {
     if (this.#inFlight.length > 0 || this.#queue.length > 0) return;
     this.window.rest();
-    this.batches.rest();
   }
 
   /** The request that the next numbered reply answers, if `xid` is the right number; the first one of a batch. */
@@ -112,8 +111,12 @@ export class Traffic {
     return this.due(xid) && this.#inFlight.shift();
   }
 
-  /** A batch has been answered: `settle` gets each read with its own error number, or 0 and `body` where its answer begins. */
-  takeApart(xid: number, body: JuteReader, settle: (read: Request, code: number) => void): void {
+  /**
+   * A batch has been answered after `tookMs`: `settle` gets each read with its own error number, or 0 and `body` where its
+   * answer begins.
+   */
+  takeApart(xid: number, tookMs: number, body: JuteReader, settle: (read: Request, code: number) => void): void {
+    this.batches.returned();
     const bytes = body.remaining;
     let count = 0;
     try {
@@ -131,20 +134,25 @@ export class Traffic {
       this.batches.refused();
       throw error;
     }
-    this.batches.answered();
+    this.batches.answered(tookMs);
     this.batches.learn(bytes, count);
   }
 
+  /** The reads of a batch that has come back as a whole. */
+  batchReturned(xid: number): Request[] {
+    this.batches.returned();
+    const reads: Request[] = [];
+    for (let read = this.answered(xid); read !== undefined; read = this.answered(xid)) reads.push(read);
+    return reads;
+  }
+
   /**
-   * The server has refused a batch as a whole: its reads leave again, one by one. Behind a trial nothing was sent; what was
-   * sent behind a later batch has overtaken its reads, but no server is known that refuses one after it has answered another.
+   * The server has refused a batch: its reads leave again, one by one. Behind a trial nothing was sent; what was sent behind a
+   * later batch has overtaken its reads, but no server is known that refuses one after it has answered another.
    */
   splitUp(xid: number): void {
-    const reads: Request[] = [];
-    for (let read = this.answered(xid); read !== undefined; read = this.answered(xid)) {
-      read.sentAt = undefined;
-      reads.push(read);
-    }
+    const reads = this.batchReturned(xid);
+    for (const read of reads) read.sentAt = undefined;
     this.#queue.unshift(reads);
     this.batches.refused();
   }
