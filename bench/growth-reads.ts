@@ -102,9 +102,8 @@ const TELL =
   'import{writeSync}from"node:fs";process.on("exit",()=>writeSync(3,JSON.stringify(process.resourceUsage())))';
 
 async function sample(...args: string[]): Promise<Sample> {
-  const [program, ...rest] = zksh(...args);
   const startedAt = performance.now();
-  const child = spawnTracked(program, ["--import", `data:text/javascript,${TELL}`, ...rest], {
+  const child = spawnTracked(process.execPath, ["--import", `data:text/javascript,${TELL}`, ...zksh(...args)], {
     stdio: ["ignore", "ignore", "inherit", "pipe"],
   });
   const told = text(child.stdio[3] as Readable);
