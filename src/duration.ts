@@ -13,3 +13,10 @@ export function parseDuration(text: string): number {
   }
   return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? ""] ?? 1));
 }
+
+/** As one would write it: 90000 is `90s`, 1500 is `1500ms`. */
+export function formatDuration(ms: number): string {
+  const units = Object.entries(UNIT_MS).filter(([unit, size]) => unit !== "" && ms > 0 && ms % size === 0);
+  const [unit, size] = units.at(-1) ?? ["ms", 1];
+  return `${ms / size}${unit}`;
+}

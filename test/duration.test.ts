@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration } from "../src/duration.ts";
+import { formatDuration, parseDuration } from "../src/duration.ts";
 
 test.each([
   { text: "1500", ms: 1500 },
@@ -17,4 +17,15 @@ test.each(["", "s", "5 s", "-5", "5d", "1e3", "5S"])("refuses '%s'", (text) => {
   expect(() => parseDuration(text)).toThrow(
     expect.objectContaining({ message: `bad duration '${text}'`, hint: "use for example 1500ms, 10s, 5m or 1h" }),
   );
+});
+
+test.each([
+  { ms: 0, text: "0ms" },
+  { ms: 1_500, text: "1500ms" },
+  { ms: 90_000, text: "90s" },
+  { ms: 300_000, text: "5m" },
+  { ms: 7_200_000, text: "2h" },
+])("$ms ms are $text", ({ ms, text }) => {
+  expect(formatDuration(ms)).toBe(text);
+  expect(parseDuration(text)).toBe(ms);
 });

@@ -6,16 +6,16 @@ import { freePort } from "../support/free-port.ts";
 import { LOCK, Scene } from "./lock-scene.ts";
 
 const it = test.concurrent;
-/** The type of the request that makes a ticket. */
-const MULTI = 14;
+/** In the request that makes a ticket. */
+const TICKET = "-lock-";
 
 it.for([
   { code: 75, words: ["-n"] },
   { code: 75, words: ["-w", "0"] },
   { code: 9, words: ["-n", "-E", "9"] },
-  { code: 124, words: ["-w", "1500ms"], says: "waited 1500 ms for /l, held" },
-  { code: 9, words: ["-w", "1500ms", "-E", "9"], says: "waited 1500 ms for /l, held" },
-  { code: 0, words: ["-w", "1500ms", "-E", "0"], says: "waited 1500 ms for /l, held" },
+  { code: 124, words: ["-w", "1500ms"], says: "waited 1500ms for /l, held" },
+  { code: 9, words: ["-w", "1500ms", "-E", "9"], says: "waited 1500ms for /l, held" },
+  { code: 0, words: ["-w", "1500ms", "-E", "0"], says: "waited 1500ms for /l, held" },
 ])("$words on a lock that is held: code $code, and the holder named", async ({ code, words, says }, context) => {
   const scene = await Scene.at(context);
   const holder = await scene.holding(["--why", "release 42"]);
@@ -25,6 +25,18 @@ it.for([
   expect(ran).toMatchObject({ code, stderr: expect.stringMatching(new RegExp(`^error: ${by}\n$`)) });
   expect(beat.hasRun).toBe(false);
   expect(await scene.tickets()).toHaveLength(1);
+  holder.beat.end();
+  await holder.zksh.result;
+});
+
+it.for([
+  { code: 124, line: "lock -w 1s /l", says: "waited 1s for /l, held by .*@.* pid .*" },
+  { code: 9, line: "lock -n -E 9 /l", says: "/l is held by .*@.* pid .*" },
+])("the same in a script: $line", async ({ code, line, says }, context) => {
+  const scene = await Scene.at(context);
+  const holder = await scene.holding([]);
+  const stderr = expect.stringMatching(new RegExp(`^-c:1: error: ${says}\n$`));
+  expect(await scene.run(["-c", line])).toMatchObject({ code, stderr });
   holder.beat.end();
   await holder.zksh.result;
 });
@@ -66,12 +78,16 @@ it("a ticket whose reply was lost is found again: one contender, and it is serve
   const scene = await Scene.at(context);
   await scene.session.create(LOCK, null);
   const { proxy, server } = await scene.network();
+  let isStalled = false;
   proxy.onBytes = (direction, chunk) => {
-    if (direction === "to-server" && chunk.length >= 12 && chunk.readInt32BE(8) === MULTI) proxy.stall("to-client");
+    if (direction !== "to-server" || !chunk.includes(TICKET)) return;
+    isStalled = true;
+    proxy.stall("to-client");
   };
   const beat = scene.beat();
   const zksh = scene.start(["lock", LOCK, "--", ...beat.command()], { server });
   const ghost = await scene.queue(1);
+  expect(isStalled).toBe(true);
   expect(beat.hasRun).toBe(false);
   proxy.onBytes = () => {};
   proxy.drop();

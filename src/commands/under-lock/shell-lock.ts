@@ -6,6 +6,7 @@ import type { Result } from "../../result.ts";
 import type { LockProgress } from "../../results/locks.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
+import { Conflict } from "./conflict.ts";
 import { covers } from "./nested.ts";
 import { acquireLimits, type LockValues, lockOptions } from "./options.ts";
 import type { Recipe } from "./recipe.ts";
@@ -50,13 +51,18 @@ async function acquire(
 ): Promise<HeldLock> {
   const session = await context.shell.session();
   const givesUpAt = values.wait === undefined ? {} : { givesUpAt: Date.now() + values.wait };
-  const options = {
-    ...lockOptions(context, values),
-    onEvent: (progress: LockProgress) => emit({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt }),
+  const conflict = new Conflict();
+  const onEvent = (progress: LockProgress) => {
+    conflict.listen(progress);
+    emit({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt });
   };
+  const options = { ...lockOptions(context, values), onEvent };
   const { signal, isFollowed } = context;
   const limits = acquireLimits(values, { begun: performance.now(), isWatched: isFollowed, signal });
-  const [lock] = (await recipe.acquire(session, options, limits)).locks;
+  const acquiring = recipe.acquire(session, options, limits).catch((error: unknown) => {
+    throw conflict.inFull(error, recipe, values);
+  });
+  const [lock] = (await acquiring).locks;
   if (!lock) throw new Error("nothing was locked");
   return lock;
 }

@@ -1,11 +1,10 @@
 /** `lock PATH -- CMD` and its relatives, from the first word to the exit code. */
 import { setTimeout as pause } from "node:timers/promises";
-import { LockError, lockExitCodeOf } from "../../errors.ts";
-import { nameParty } from "../../recipes/locks/queue-lock.ts";
+import { lockExitCodeOf } from "../../errors.ts";
 import type { Result } from "../../result.ts";
-import type { LockProgress } from "../../results/locks.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
+import { Conflict } from "./conflict.ts";
 import { type Ending, outcomeOf } from "./ending.ts";
 import { hold, holdOn } from "./hold.ts";
 import { refuseHeldByShell } from "./nested.ts";
@@ -40,7 +39,7 @@ export async function* underLock(
 class UnderLock {
   readonly #task: Task;
   #token: bigint | undefined;
-  #lastHolder = "";
+  readonly #conflict = new Conflict();
   #hasToldRelease = false;
 
   constructor(
@@ -60,7 +59,7 @@ class UnderLock {
       emit: (result) => results.push(result),
       tell: (progress) => {
         if (progress.event === "released" && this.#hasToldRelease) return;
-        this.#listen(progress);
+        this.#conflict.listen(progress);
         results.push({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt });
       },
     };
@@ -72,7 +71,7 @@ class UnderLock {
       await this.#note({ outcome, code: exitCode, ...(end && "killedBy" in end && { signal: end.killedBy }) });
       return exitCode;
     } catch (error) {
-      const told = this.#inFull(error);
+      const told = this.#conflict.inFull(error, this.#task.recipe, this.#task.values);
       await this.#note({ outcome: outcomeOf(told), code: lockExitCodeOf(told) });
       throw told;
     }
@@ -107,24 +106,6 @@ class UnderLock {
     if (how === "delete" || how === "expiry") return;
     this.#task.tell({ event: "released", path: pathOf(this.#task), how: "expiry" });
     this.#hasToldRelease = true;
-  }
-
-  #listen(progress: LockProgress): void {
-    if (progress.event === "waiting" && progress.holder) this.#lastHolder = nameParty(progress.holder);
-  }
-
-  /** With the code of -E, and a word on who has what we waited for. */
-  #inFull(error: unknown): unknown {
-    if (!(error instanceof LockError) || (error.reason !== "busy" && error.reason !== "lock-timeout")) return error;
-    const { values, recipe } = this.#task;
-    const { conflictExitCode: exitCode, wait } = values;
-    const by = this.#lastHolder === "" ? "" : `, held by ${this.#lastHolder}`;
-    // What was asked for, less what it took to connect, is nothing to tell anybody.
-    const late = `waited ${wait} ms for ${recipe.paths.join(" and ")}${by}`;
-    return new LockError(error.reason, error.reason === "busy" ? error.message : late, {
-      ...(error.path !== undefined && { path: error.path }),
-      ...(exitCode !== undefined && { exitCode }),
-    });
   }
 
   async #note(ending: Readonly<Record<string, unknown>>): Promise<void> {
