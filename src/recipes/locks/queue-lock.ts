@@ -12,7 +12,6 @@ import type { Listing, TicketShape } from "./ticket.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 
 export type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
-export { nameParty } from "./lock-recipe.ts";
 
 export interface QueueLockShape {
   readonly claim: Claim;
