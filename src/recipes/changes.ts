@@ -74,6 +74,6 @@ async function openAgain(open: () => Promise<Session>, signal: AbortSignal): Pro
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
     }
-    await pause(PAUSE_MS, undefined, { signal });
+    await pause(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }

@@ -122,6 +122,22 @@ it("a session that ends while queued: a new place, said aloud, and served in the
   expect(await zksh.result).toMatchObject({ code: 7 });
 });
 
+it("Ctrl-C while it waits for a server to queue again: 130, and no word of a bug", async (context) => {
+  const scene = await Scene.at(context);
+  const held = await new Mutex(scene.session, LOCK).acquire();
+  const { proxy, server } = await scene.network();
+  const words = ["--connect-timeout", "100ms", "lock", "--session-timeout", "2s", LOCK, "--", "true"];
+  const zksh = scene.start(words, { server });
+  await scene.queue(2);
+  await proxy.refuse();
+  await eventually(() => expect(zksh.stderr).toContain("queuing again"));
+  // Most of the time from here on it rests between two attempts.
+  await sleep(600);
+  zksh.kill("SIGINT");
+  expect(await zksh.result).toMatchObject({ code: 130, stderr: expect.not.stringContaining("internal error") });
+  await held.release();
+});
+
 describe("123, and the program never ran:", () => {
   it("nobody listens", async (context) => {
     const scene = await Scene.at(context);

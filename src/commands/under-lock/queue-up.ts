@@ -36,7 +36,7 @@ export async function queueUp(task: Task): Promise<Acquired | "held-around"> {
     } catch (error) {
       if (signal.aborted || session.isAlive() || !(error instanceof ConnectionError)) throw error;
       if (session.id !== 0n) tell({ event: "requeued", path: pathOf(task) });
-      else if (hasQueued) await pause(LOOK_AGAIN_MS, undefined, { signal });
+      else if (hasQueued) await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
       else throw error;
       hasQueued = true;
     } finally {
