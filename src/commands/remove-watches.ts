@@ -40,6 +40,6 @@ export const removeWatches = defineCommand({
     if (removed.length === 0 && !local) {
       throw new OperationError("no-watcher", `no such watch: ${path} (NoWatcher)`, { code: NO_WATCHER, path });
     }
-    return { kind: "watches-removed", path, removed };
+    return { kind: "watches-removed", path, removed, printsWatches: context.shell.printsWatches };
   },
 });

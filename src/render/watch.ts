@@ -44,7 +44,8 @@ export function textRan({ path, argv, end }: RanResult): Rendered {
 const REMOVED = { children: "ChildWatchRemoved", data: "DataWatchRemoved", persistent: "PersistentWatchRemoved" };
 
 /** zkCli shows each as an event of its watcher. */
-export function zkcliWatchesRemoved({ path, removed }: WatchesRemovedResult): string {
+export function zkcliWatchesRemoved({ path, removed, printsWatches }: WatchesRemovedResult): string {
+  if (!printsWatches) return "";
   return removed
     .map((kind) => `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${REMOVED[kind]} path:${path}\n`)
     .join("");

@@ -13,6 +13,8 @@ export interface WatchesRemovedResult {
   readonly kind: "watches-removed";
   readonly path: string;
   readonly removed: readonly WatchKind[];
+  /** Whether watch events are shown: in zkCli these are such. */
+  readonly printsWatches: boolean;
 }
 
 /** What a watch has seen. */

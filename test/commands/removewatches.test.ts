@@ -60,11 +60,14 @@ describe("removewatches", () => {
 
   test("tells each kind as zkCli does", async () => {
     const event = (type: string) => `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${type} path:/a\n`;
-    expect(await renderAll({ kind: "watches-removed", path: "/a", removed: ["children", "persistent"] })).toEqual({
+    const result = { kind: "watches-removed", path: "/a", removed: ["children", "persistent"] } as const;
+    const rendered = {
       terminal: "No longer watching /a\n",
       pipe: "",
       json: '{"path":"/a","removed":["children","persistent"]}\n',
       zkcli: event("ChildWatchRemoved") + event("PersistentWatchRemoved"),
-    });
+    };
+    expect(await renderAll({ ...result, printsWatches: true })).toEqual(rendered);
+    expect(await renderAll({ ...result, printsWatches: false })).toEqual({ ...rendered, zkcli: "" });
   });
 });

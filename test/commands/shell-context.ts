@@ -1,4 +1,5 @@
 import type { Context } from "../../src/commands/command.ts";
+import type { Shell } from "../../src/commands/context.ts";
 import { noColors } from "../../src/render/colors.ts";
 import { createRenderer, type OutputFormat } from "../../src/render/renderer.ts";
 import type { Result } from "../../src/result.ts";
@@ -17,7 +18,8 @@ export async function shellContext(): Promise<{
   const onWatch: WatchListener = ({ type, path }) => heard.push(`${type} ${path}`);
   const { signal } = new AbortController();
   // Only what commands about watches look at.
-  const context = { session: () => session, signal, cwd: "/", onWatch } as Partial<Context> as Context;
+  const shell = { printsWatches: true } as Shell;
+  const context = { session: () => session, signal, cwd: "/", onWatch, shell } as Partial<Context> as Context;
   return { context, session, heard, onWatch };
 }
 

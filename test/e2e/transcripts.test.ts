@@ -20,7 +20,8 @@ import {
   ZNODE_MARKS,
 } from "./transcript.ts";
 
-const SCRIPTS = ["znodes", "deleteall", "words", "options", "acl", "watches"];
+// `printwatches off` and an event that is still to be printed race in zkCli: no script switches after its first watch.
+const SCRIPTS = ["znodes", "deleteall", "words", "options", "acl", "watches", "watches-unprinted"];
 
 function linesOf(script: string): string[] {
   const path = join(import.meta.dirname, "transcripts", `${script}.zk`);
