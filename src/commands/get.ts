@@ -21,6 +21,6 @@ export const get = defineCommand({
   async run(context, { path, watch: old = false }, { stat: withStat, watch, base64, hex }) {
     const { data, stat } = await context.session().getData(path, readOptions(context, watch || old));
     const encoding = hex ? "hex" : base64 ? "base64" : "auto";
-    return { kind: "data", path, data, stat, withStat, encoding, ...(old && { oldForm: "get" }) };
+    return { kind: "data", path, data, stat, withStat, encoding, oldForm: old ? "get" : undefined };
   },
 });

@@ -16,7 +16,7 @@ export interface DataResult {
   readonly withStat: boolean;
   /** How the caller wants the bytes; `auto` leaves it to the renderer. */
   readonly encoding: "auto" | "base64" | "hex";
-  readonly oldForm?: OldForm;
+  readonly oldForm?: OldForm | undefined;
 }
 
 /** The names directly below a znode, sorted by UTF-16 unit as zkCli sorts them. */

@@ -28,12 +28,15 @@ export class PlainLines {
   /** Undefined for a line that is not so plain, or wrong. Throws UsageError for a value that makes no sense. */
   parse(words: readonly string[], cwd: string): Invocation | undefined {
     const placed: unknown[] = [];
-    const given: Record<string, true> = {};
+    let given: Record<string, true> | undefined;
     for (const word of words.slice(1)) {
-      const flag = word.startsWith("-") ? this.#flags.get(word) : undefined;
-      if (flag !== undefined) given[flag] = true;
-      else if (word.startsWith("-")) return undefined;
-      else placed.push(word);
+      if (!word.startsWith("-")) placed.push(word);
+      else {
+        const flag = this.#flags.get(word);
+        if (flag === undefined) return undefined;
+        given ??= {};
+        given[flag] = true;
+      }
     }
     if (placed.length < this.#declaration.required || placed.length > this.#most) return undefined;
     if (this.#hasRest) placed.push(placed.splice(this.#declaration.args.length - 1));

@@ -139,8 +139,9 @@ class SharedReads {
 
   #answer(batch: readonly Waiting[], results: readonly ReadResult[]): void {
     this.#learn(results);
-    for (const [index, { answer, reject }] of batch.entries()) {
-      const result = results[index];
+    let next = 0;
+    for (const { answer, reject } of batch) {
+      const result = results[next++];
       if (result === undefined || result.op === "error") reject(result?.error);
       else answer(result);
     }

@@ -7,6 +7,8 @@ import type { Invocation } from "./parser.ts";
 export interface Declaration extends Pick<Invocation, "entry" | "command"> {
   readonly args: readonly (readonly [key: string, argument: Argument<unknown>])[];
   readonly options: readonly (readonly [key: string, option: Option<unknown>])[];
+  /** The options of a line that has none; one object for all such lines. */
+  readonly noOptions: Invocation["options"];
   /** How many arguments may not be left out. */
   readonly required: number;
 }
@@ -15,14 +17,15 @@ export function declarationOf(entry: CommandEntry, command: AnyCommand): Declara
   const args = Object.entries<Argument<unknown>>(command.args);
   const options = Object.entries<Option<unknown>>(command.options);
   const required = args.filter(([, { arity }]) => arity === "required").length;
-  return { entry, command, args, options, required };
+  const noOptions = Object.fromEntries(options.map(([key, { kind }]) => [key, kind === "flag" ? false : undefined]));
+  return { entry, command, args, options, noOptions: Object.freeze(noOptions), required };
 }
 
 export interface Placed {
   /** A word for each argument, a list of words for the rest. */
   readonly words: readonly unknown[];
-  /** By option: true for a flag that was given, a word for a value. */
-  readonly given: Readonly<Record<string, unknown>>;
+  /** By option: true for a flag that was given, a word for a value. Left out: there are none. */
+  readonly given?: Readonly<Record<string, unknown>> | undefined;
   /** What stands behind `--`, for a command that runs a program. */
   readonly behind?: readonly string[] | undefined;
   readonly where: Parameters<ValueParser<unknown>>[1];
@@ -32,19 +35,25 @@ export interface Placed {
 export function invocationOf(declaration: Declaration, placed: Placed): Invocation {
   const { words, given, behind = [], where } = placed;
   const args: Record<string, unknown> = {};
-  for (const [index, [key, { parse: read, arity }]] of declaration.args.entries()) {
-    const word = words[index];
+  let next = 0;
+  for (const [key, { parse: read, arity }] of declaration.args) {
+    const word = words[next++];
     if (arity === "command") args[key] = behind;
     else if (arity === "rest") args[key] = Array.isArray(word) ? word.map((one) => read(String(one), where)) : [];
     else args[key] = typeof word === "string" ? read(word, where) : undefined;
   }
+  const { entry, command, noOptions } = declaration;
+  return { entry, command, args, options: given ? optionsOf(declaration, given, where) : noOptions };
+}
+
+function optionsOf(declaration: Declaration, given: NonNullable<Placed["given"]>, where: Placed["where"]) {
   const options: Record<string, unknown> = {};
   for (const [key, option] of declaration.options) {
     const value = given[key];
     if (option.kind === "flag") options[key] = value === true;
     else options[key] = typeof value === "string" ? option.parse(value, where) : undefined;
   }
-  return { entry: declaration.entry, command: declaration.command, args, options };
+  return options;
 }
 
 /** Where a command takes a program to run, everything behind the first `--` is the program's; `behind` is undefined without. */

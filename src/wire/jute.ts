@@ -148,9 +148,11 @@ export class JuteReader {
     const length = this.int();
     if (length === NULL_LENGTH) return null;
     const start = this.#advance(length);
-    const view = this.#buffer.subarray(start, start + length);
     const isShort = length < COPY_BELOW || length < this.#buffer.length * COPY_BELOW_SHARE;
-    return isShort ? Buffer.from(view) : view;
+    if (!isShort) return this.#buffer.subarray(start, start + length);
+    const copy = Buffer.allocUnsafe(length);
+    this.#buffer.copy(copy, 0, start, start + length);
+    return copy;
   }
 
   string(): string | null {
