@@ -5,6 +5,8 @@ import { figures, type Samples, takeTurns } from "../take-turns.ts";
 import { Worker, withWorkers } from "../worker.ts";
 
 const BLOCK = 200;
+/** The limit: what server, network and node cost. */
+const BY_HAND = "by hand, over a socket";
 
 interface Cycles {
   /** Microseconds. */
@@ -33,6 +35,7 @@ function measureOnce(): Promise<Samples<Cycles>> {
       zksh: new Worker("zksh-locks.js", [address, "/locks/zksh"]),
       Curator: new Worker("CuratorLocks.java", [address, "/locks/curator"]),
       kazoo: new Worker("kazoo_locks.py", [address, "/locks/kazoo"]),
+      [BY_HAND]: new Worker("hand-locks.cjs", [address, "/locks/hand"]),
     };
     return withWorkers(Object.values(workers), async () => {
       const contestants = Object.entries(workers).map(([name, worker]) => ({
@@ -53,12 +56,12 @@ function rowsOf(cycles: Samples<Cycles>): Row[] {
     rowFrom(latency, {
       work: "lock: acquire, nobody in the way",
       unit: "ms",
-      peers: { Curator: { atMost: 0.65 }, kazoo: { atMost: 0.4 } },
+      peers: { Curator: { atMost: 0.65 }, kazoo: { atMost: 0.4 }, [BY_HAND]: "no goal" },
     }),
     rowFrom(rate, {
       work: "lock: acquire and release",
       unit: "/s",
-      peers: { Curator: { atLeast: 1.25 }, kazoo: { atLeast: 1.7 } },
+      peers: { Curator: { atLeast: 1.25 }, kazoo: { atLeast: 1.7 }, [BY_HAND]: "no goal" },
     }),
   ];
 }
