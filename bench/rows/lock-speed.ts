@@ -35,7 +35,7 @@ function measureOnce(): Promise<Samples<Cycles>> {
       zksh: new Worker("zksh-locks.js", [address, "/locks/zksh"]),
       Curator: new Worker("CuratorLocks.java", [address, "/locks/curator"]),
       kazoo: new Worker("kazoo_locks.py", [address, "/locks/kazoo"]),
-      [BY_HAND]: new Worker("hand-locks.cjs", [address, "/locks/hand"]),
+      [BY_HAND]: new Worker("hand-locks.js", [address, "/locks/hand"]),
     };
     return withWorkers(Object.values(workers), async () => {
       const contestants = Object.entries(workers).map(([name, worker]) => ({

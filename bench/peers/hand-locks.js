@@ -1,10 +1,10 @@
 /**
  * The least a program in node can do to take and give back a lock that nobody else wants: prepared bytes over a socket, the
- * requests that zksh sends. It asks nobody, finds out nothing, and could not cope with a lost reply. hand-locks.cjs HOST:PORT PATH,
+ * requests that zksh sends. It asks nobody, finds out nothing, and could not cope with a lost reply. hand-locks.js HOST:PORT PATH,
  * then `cycles N` on stdin.
  */
-const { connect } = require("node:net");
-const { createInterface } = require("node:readline");
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
 
 const [address, path] = process.argv.slice(2);
 const [host, port] = address.split(":");
@@ -76,18 +76,12 @@ async function cycles(count) {
   return { acquires, seconds: (now() - begun) / 1e6 };
 }
 
-async function main() {
-  await ask(handshake, 1);
-  const parents = path
-    .split("/")
-    .slice(1)
-    .map((_, index, names) => `/${names.slice(0, index + 1).join("/")}`);
-  await ask(Buffer.concat(parents.map((parent) => create(parent, "", 0))), parents.length);
-  for await (const line of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify(await cycles(Number(line.split(" ")[1]))));
-  }
-  await ask(frame(int(1), int(CLOSE_SESSION)), 1);
-  socket.destroy();
+await ask(handshake, 1);
+const [, ...names] = path.split("/");
+const parents = names.map((_, index) => `/${names.slice(0, index + 1).join("/")}`);
+await ask(Buffer.concat(parents.map((parent) => create(parent, "", 0))), parents.length);
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify(await cycles(Number(line.split(" ")[1]))));
 }
-
-main();
+await ask(frame(int(1), int(CLOSE_SESSION)), 1);
+socket.destroy();
