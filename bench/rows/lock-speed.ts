@@ -7,6 +7,7 @@ import { Worker, withWorkers } from "../worker.ts";
 const BLOCK = 200;
 /** The limit: what server, network and node cost. */
 const BY_HAND = "by hand, over a socket";
+const GOING_ON = "zksh, going on";
 
 interface Cycles {
   /** Microseconds. */
@@ -42,6 +43,7 @@ function measureOnce(): Promise<Samples<Cycles>> {
         name,
         run: () => worker.ask<Cycles>("cycles", BLOCK),
       }));
+      contestants.push({ name: GOING_ON, run: () => workers.zksh.ask<Cycles>("cyclesGoingOn", BLOCK) });
       // Nobody's compiler is done before this.
       await takeTurns(10, contestants);
       return takeTurns(10, contestants);
@@ -62,6 +64,12 @@ function rowsOf(cycles: Samples<Cycles>): Row[] {
       work: "lock: acquire and release",
       unit: "/s",
       peers: { Curator: { atLeast: 1.25 }, kazoo: { atLeast: 1.7 }, [BY_HAND]: "no goal" },
+    }),
+    rowFrom(rate, {
+      zksh: GOING_ON,
+      work: "lock: the same, going on without the server's word",
+      unit: "/s",
+      peers: { Curator: "no goal", kazoo: "no goal" },
     }),
   ];
 }
