@@ -1,11 +1,13 @@
-import { closeSync, fstatSync, statSync } from "node:fs";
+import { closeSync, fstatSync, readSync, statSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
+import { Readable } from "node:stream";
 import { isatty } from "node:tty";
+import { UsageError } from "../errors.ts";
 import { type ColorLevel, detectColorLevel, type Input, type Io, type Output, type Self } from "./io.ts";
 
 /** The real Io: the only reader of process.std* and process.env. Streams are opened at first use, because opening costs time. */
 export function processIo(): Io {
-  const stdin = lazy(() => input(process.stdin));
+  const stdin = lazy(() => input(fileAt(STDIN) ?? process.stdin));
   const stdout = lazy(() => output(process.stdout));
   const stderr = lazy(() => output(process.stderr));
   const self = lazy(findSelf);
@@ -108,10 +110,39 @@ function lazy<T>(make: () => T): () => T {
   };
 }
 
-function input(stream: NodeJS.ReadStream): Input {
+function input(stream: Readable & { readonly isTTY?: boolean }): Input {
   // Whoever reads is told; a terminal that vanishes while nobody does must not end the process.
   stream.on("error", () => {});
   return { stream, isTTY: stream.isTTY === true };
+}
+
+const STDIN = 0;
+const PIECE = 64 * 1024;
+
+/**
+ * An ordinary file, piece by piece; undefined for anything else. For a file process.stdin would load a good part of node; and a
+ * directory, which is read like a file and fails, would be an empty script to it.
+ */
+function fileAt(fd: number): Readable | undefined {
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile() && !stats.isDirectory()) return undefined;
+  } catch {
+    // It is closed, which process.stdin can cope with.
+    return undefined;
+  }
+  return new Readable({
+    highWaterMark: PIECE,
+    read() {
+      try {
+        const piece = Buffer.allocUnsafe(PIECE);
+        const length = readSync(fd, piece);
+        this.push(length === 0 ? null : piece.subarray(0, length));
+      } catch (cause) {
+        this.destroy(new UsageError(`cannot read stdin: ${(cause as Error).message}`, { cause }));
+      }
+    },
+  });
 }
 
 function output(stream: NodeJS.WriteStream): Output {

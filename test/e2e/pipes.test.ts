@@ -144,6 +144,20 @@ describe("the other end", () => {
     expect(await sh(line)).toEqual({ code: 0, stdout: "xx", stderr: "" });
   });
 
+  test("may be a file of any length, read from where it stands", async () => {
+    const lines = Array.from({ length: 3_000 }, (_, i) => `set /file-in ${"ü".repeat(30)}${i}`);
+    writeFileSync(join(directory, "script"), ["not for zksh", "create /file-in", ...lines, "get /file-in"].join("\n"));
+    const { code, stdout, stderr } = await sh("{ read -r; zksh; } < script");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toBe(`/file-in\n${"ü".repeat(30)}2999`);
+  });
+
+  test("may be a directory, which is an error", async () => {
+    for (const line of ["zksh < .", "zksh create /from-directory - < ."]) {
+      expect(await sh(line)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/error: .*EISDIR/) });
+    }
+  });
+
   // A stdout that is closed (`>&-`) cannot be told from /dev/null: node opens that in its place before we run.
   test.each([
     { name: "a full disk", redirection: "> /dev/full", says: "ENOSPC" },
