@@ -11,7 +11,7 @@ import { ConflictError, NoNodeError } from "../errors.ts";
 import { ancestors } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
 import { deepestFirst, isFateUnknown, refusalOf, type TreeFailure } from "./tree.ts";
-import { childPaths } from "./walk.ts";
+import { childPaths, walk } from "./walk.ts";
 
 export interface DeleteTreeOptions {
   readonly signal: AbortSignal;
@@ -93,7 +93,7 @@ class TreeDeletion {
     const canGo = (path: string) => !this.#failures.has(path) && !this.#stuck.has(path);
     this.#unlisted.clear();
     try {
-      for await (const visit of deepestFirst(this.#session, this.#root, { signal, onFailure })) {
+      for await (const visit of deepestFirst(walk(this.#session, this.#root, { signal, onFailure }))) {
         yield* batches.add(childPaths(visit).filter(canGo));
       }
     } catch (error) {

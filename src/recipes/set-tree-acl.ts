@@ -1,27 +1,34 @@
 /**
  * Gives a znode and everything below it one ACL. Watches nothing, makes nothing.
  *
- * The tree is listed before anything is changed, because the new ACL may forbid to list it. Znodes that vanish meanwhile
- * are left out; znodes that appear are not looked for. A znode that is refused is reported, and the others go on. Where
- * the connection broke, what was not answered is set again: the same ACL twice does no harm, unless a version was asked for.
+ * While the tree is being listed, ACLs are set: each after the znode's own children are known, because the new ACL may
+ * forbid to list them, and after everything below its siblings is; the root first. Memory holds what the walk holds and
+ * the requests under way. Znodes that vanish meanwhile are left out; znodes that appear are not looked for. A znode that is
+ * refused is reported, and the others go on. Where the connection broke, what was not answered is set again: the same ACL
+ * twice does no harm, unless a version was asked for. A lost session, or aborting the signal, ends the work half done.
  */
-import { NoNodeError } from "../errors.ts";
+import { NoNodeError, type ZkshError } from "../errors.ts";
+import { joinPath } from "../session/path.ts";
 import type { Acl, Session } from "../session/session.ts";
-import { isFateUnknown, listTree, refusalOf, type TreeFailure } from "./tree.ts";
+import { deepestFirst, inWalkOrder, isFateUnknown, refusalOf, type TreeFailure } from "./tree.ts";
+import { type Visit, walk } from "./walk.ts";
 
 export interface TreeAclOptions {
   readonly signal: AbortSignal;
   /** Only where the ACL has this version. */
   readonly version?: number;
+  /** Told now and then how many are changed so far. */
   readonly onProgress?: (changed: number) => void;
 }
 
 export interface TreeAclChange {
   readonly changed: number;
+  /** Those whose children stayed hidden, then those that were refused, both in a walk's order. */
   readonly failures: readonly TreeFailure[];
 }
 
-const UNDER_WAY = 500;
+const GROUP = 100;
+const GROUPS_UNDER_WAY = 5;
 /** Connections that may break under the same requests. */
 const MAX_LOSSES = 3;
 
@@ -30,41 +37,98 @@ export async function setTreeAcl(
   session: Session,
   root: string,
   acl: readonly Acl[],
-  { onProgress, ...options }: TreeAclOptions,
+  options: TreeAclOptions,
 ): Promise<TreeAclChange> {
-  const { paths, unlisted } = await listTree(session, root, options.signal);
-  const failures = [...unlisted].map(([path, error]): TreeFailure => ({ path, error: refusalOf(error) }));
-  let changed = 0;
-  // The root alone first: an ACL that the server does not accept at all is refused once, not a thousand times.
-  for (let start = 0, end = 1; start < paths.length; start = end, end += UNDER_WAY) {
-    const group = paths.slice(start, end);
-    const outcomes = await Promise.allSettled(group.map((path) => setOne(session, path, acl, options)));
-    for (const [index, outcome] of outcomes.entries()) {
-      if (outcome.status === "fulfilled") changed += 1;
-      else {
-        const error = refusalOf(outcome.reason);
-        if (error.reason === "invalid-acl" && changed === 0) throw error;
-        const path = group[index] ?? "";
-        if (!(error instanceof NoNodeError) && !unlisted.has(path)) failures.push({ path, error });
-      }
-    }
-    onProgress?.(changed);
-  }
-  return { changed, failures };
+  return new TreeAcl(session, root, acl, options).run();
 }
 
-async function setOne(
-  session: Session,
-  path: string,
-  acl: readonly Acl[],
-  options: Pick<TreeAclOptions, "signal" | "version">,
-): Promise<void> {
-  for (let losses = 0; ; losses++) {
-    try {
-      await session.setAcl(path, acl, options);
-      return;
-    } catch (error) {
-      if (!isFateUnknown(error) || options.version !== undefined || losses >= MAX_LOSSES) throw error;
+class TreeAcl {
+  readonly #session: Session;
+  readonly #root: string;
+  readonly #acl: readonly Acl[];
+  readonly #options: TreeAclOptions;
+  readonly #unlisted = new Map<string, ZkshError>();
+  readonly #refused: TreeFailure[] = [];
+  #changed = 0;
+
+  constructor(session: Session, root: string, acl: readonly Acl[], options: TreeAclOptions) {
+    this.#session = session;
+    this.#root = root;
+    this.#acl = acl;
+    this.#options = options;
+  }
+
+  async run(): Promise<TreeAclChange> {
+    const underWay: Group[] = [];
+    for await (const paths of this.#groups()) {
+      if (underWay.length >= GROUPS_UNDER_WAY) await this.#finish(underWay.shift());
+      underWay.push(this.#start(paths));
+    }
+    while (underWay.length > 0) await this.#finish(underWay.shift());
+    const unlisted = [...this.#unlisted].map(([path, error]): TreeFailure => ({ path, error }));
+    const refused = this.#refused.sort((a, b) => inWalkOrder(a.path, b.path));
+    return { changed: this.#changed, failures: [...unlisted, ...refused] };
+  }
+
+  /** Everything below the root; all of it has been listed. */
+  async *#groups(): AsyncGenerator<string[]> {
+    let group: string[] = [];
+    for await (const { path, children } of deepestFirst(this.#rootFirst())) {
+      for (const name of children) {
+        group.push(joinPath(path, name));
+        if (group.length < GROUP) continue;
+        yield group;
+        group = [];
+      }
+    }
+    if (group.length > 0) yield group;
+  }
+
+  /** The root alone first: an ACL that the server does not accept at all is refused once, not a thousand times. */
+  async *#rootFirst(): AsyncGenerator<Visit[]> {
+    const { signal } = this.#options;
+    const onFailure = (path: string, error: Error) => void this.#unlisted.set(path, refusalOf(error));
+    let isFirst = true;
+    for await (const visits of walk(this.#session, this.#root, { signal, onFailure })) {
+      if (isFirst) await this.#finish(this.#start([this.#root]));
+      isFirst = false;
+      yield visits;
     }
   }
+
+  #start(paths: readonly string[]): Group {
+    return { paths, outcomes: Promise.allSettled(paths.map((path) => this.#setOne(path))) };
+  }
+
+  async #setOne(path: string): Promise<void> {
+    const { signal, version } = this.#options;
+    const options = { signal, ...(version !== undefined && { version }) };
+    for (let losses = 0; ; losses++) {
+      try {
+        await this.#session.setAcl(path, this.#acl, options);
+        return;
+      } catch (error) {
+        if (!isFateUnknown(error) || version !== undefined || losses >= MAX_LOSSES) throw error;
+      }
+    }
+  }
+
+  async #finish(group: Group | undefined): Promise<void> {
+    if (group === undefined) return;
+    for (const [index, outcome] of (await group.outcomes).entries()) {
+      if (outcome.status === "fulfilled") this.#changed += 1;
+      else this.#fail(group.paths[index] ?? "", refusalOf(outcome.reason));
+    }
+    this.#options.onProgress?.(this.#changed);
+  }
+
+  #fail(path: string, error: ZkshError): void {
+    if (error.reason === "invalid-acl" && this.#changed === 0) throw error;
+    if (!(error instanceof NoNodeError) && !this.#unlisted.has(path)) this.#refused.push({ path, error });
+  }
+}
+
+interface Group {
+  readonly paths: readonly string[];
+  readonly outcomes: Promise<readonly PromiseSettledResult<void>[]>;
 }

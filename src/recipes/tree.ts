@@ -1,4 +1,4 @@
-/** What the recipes that change whole trees share: everything in a tree, and failures that concern one znode only. */
+/** What the recipes that change whole trees share: orders of a tree, and failures that concern one znode only. */
 import {
   ConflictError,
   ConnectionError,
@@ -7,8 +7,7 @@ import {
   PermissionError,
   type ZkshError,
 } from "../errors.ts";
-import type { Session } from "../session/session.ts";
-import { childPaths, type Visit, type WalkOptions, walk } from "./walk.ts";
+import type { Visit } from "./walk.ts";
 
 /** A znode that could not be changed, and why. */
 export interface TreeFailure {
@@ -16,27 +15,10 @@ export interface TreeFailure {
   readonly error: ZkshError;
 }
 
-export interface Tree {
-  /** Every znode comes after its parent; the root is first. */
-  readonly paths: readonly string[];
-  /** Znodes whose children the server would not tell. */
-  readonly unlisted: ReadonlyMap<string, Error>;
-}
-
-export async function listTree(session: Session, root: string, signal: AbortSignal): Promise<Tree> {
-  const paths = [root];
-  const unlisted = new Map<string, Error>();
-  const onFailure = (path: string, error: Error) => void unlisted.set(path, error);
-  for await (const visits of walk(session, root, { signal, onFailure })) {
-    for (const visit of visits) for (const path of childPaths(visit)) paths.push(path);
-  }
-  return { paths, unlisted };
-}
-
 /** The visits of a walk, each after everything below its children has come: the order in which a tree can be deleted. */
-export async function* deepestFirst(session: Session, root: string, options: WalkOptions): AsyncGenerator<Visit> {
+export async function* deepestFirst(walk: AsyncIterable<readonly Visit[]>): AsyncGenerator<Visit> {
   const open: Visit[] = [];
-  for await (const visits of walk(session, root, options)) {
+  for await (const visits of walk) {
     for (const visit of visits) {
       for (let last = open.at(-1); last && !isBelow(visit.path, last.path); last = open.at(-1)) {
         open.pop();
@@ -46,6 +28,17 @@ export async function* deepestFirst(session: Session, root: string, options: Wal
     }
   }
   yield* open.reverse();
+}
+
+/** Compares paths of one tree: in a walk's order, a znode's children together, then what is below each of them. */
+export function inWalkOrder(a: string, b: string): number {
+  const [namesOfA, namesOfB] = [a.split("/"), b.split("/")];
+  let shared = 0;
+  while (shared < namesOfA.length && namesOfA[shared] === namesOfB[shared]) shared += 1;
+  const [restOfA, restOfB] = [namesOfA.length - shared, namesOfB.length - shared];
+  // One is told of with the children of what they share, or is what they share; the other is further below.
+  if (Math.min(restOfA, restOfB) <= 1 && restOfA !== restOfB) return restOfA - restOfB;
+  return (namesOfA[shared] ?? "") < (namesOfB[shared] ?? "") ? -1 : 1;
 }
 
 function isBelow(path: string, parent: string): boolean {
