@@ -17,7 +17,7 @@ import { growthText, verdictTable } from "./table.ts";
 
 const USAGE = `npm run bench -- [--quick] [--json] [--check] [--only WORD]... [--growth]
 
---quick   two minutes: fewer rounds, smaller trees
+--quick   about two minutes: fewer rounds, smaller trees
 --json    for programs
 --check   exit code 1 when a goal is missed
 --only    what has WORD in its name

@@ -22,6 +22,14 @@ export function makeZnodes(address: string, paths: readonly string[]): Promise<v
   });
 }
 
+/** How often the ACL of each znode was changed since it was made. */
+export function aclVersions(address: string, paths: readonly string[]): Promise<number[]> {
+  return withSession(address, async (session) => {
+    const stats = await Promise.all(paths.map((path) => session.getData(path)));
+    return stats.map(({ stat }) => stat.aversion);
+  });
+}
+
 /** So many tickets in the queue of a lock, as if somebody waited behind each, until `work` has ended. */
 export function withQueue<T>(address: string, path: string, tickets: number, work: () => Promise<T>): Promise<T> {
   const data = Buffer.from(JSON.stringify({ v: 1, tool: "zksh", mode: "exclusive", host: "bench", pid: 1 }));
