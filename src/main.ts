@@ -31,6 +31,8 @@ export interface Services {
   about?(server: string, options: SessionOptions): Promise<string | undefined>;
   /** Tells of the signals that end the program; returns the function that stops telling. */
   onSignal(listener: (signal: EndingSignal) => void): () => void;
+  /** Tells that nothing is left which the program could wait for. */
+  onIdle?(listener: () => void): void;
 }
 
 // Node would open its debugger for anybody who sends SIGUSR1.
@@ -90,7 +92,7 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
       reportError(failed, { io, flags, surroundings, open, signalCode, ...where });
     const environment = { io, services, server, signal: interrupt.signal, report: reportLine };
     open = frontEndOptions(config, environment).openSession;
-    const code = await run(line.words, config, environment);
+    const code = await Promise.race([run(line.words, config, environment), neverIdle(services)]);
     return endsBySignal(command) ? code : (signalCode ?? code);
   } catch (error) {
     if (isBrokenPipe(error)) return ExitCode.ok;
@@ -100,6 +102,13 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
     stopListening();
     clearInterval(abandoning);
   }
+}
+
+/** Rejects should the process be about to end before the program: what it was to do is not done, and that is no success. */
+function neverIdle(services: Services): Promise<never> {
+  return new Promise((_, reject) => {
+    services.onIdle?.(() => reject(new Error("nothing is left to wait for")));
+  });
 }
 
 function endsBySignal(command: string | undefined): boolean {
@@ -266,6 +275,9 @@ const processServices: Services = {
   async about(address, { tls }) {
     const { describeServer } = await import("./session/zookeeper/four-letter-word.ts");
     return describeServer(address, tls);
+  },
+  onIdle(listener) {
+    process.once("beforeExit", listener);
   },
   onSignal(listener) {
     const giveBack = ENDING_SIGNALS.map((signal) => {

@@ -230,6 +230,17 @@ describe("main", () => {
     expect(await exit).toBe(3);
   });
 
+  test("that nothing is left to wait for is an error, never a success", async () => {
+    const io = memoryIo({ stdin: new PassThrough() });
+    const exit = main({ programName: "zksh", argv: ["get", "/a"] }, io, {
+      openSession: () => new Promise(() => {}),
+      onSignal: () => () => {},
+      onIdle: (listener) => void setImmediate(listener),
+    });
+    expect(await exit).toBe(70);
+    expect(io.written.stderr.toString()).toContain("internal error: nothing is left to wait for");
+  });
+
   test("passes the session's options on", async () => {
     const { opened } = await run(["-s", "h1:1,h2/c", "get", "/a", "--timeout", "5s", "--auth=digest:u:p"], { given });
     expect(opened).toEqual([

@@ -122,6 +122,24 @@ it("a session that ends while queued: a new place, said aloud, and served in the
   expect(await zksh.result).toMatchObject({ code: 7 });
 });
 
+it("a server that is silent for longer than the session lasts, from the first byte on: served in the end", async (context) => {
+  const scene = await Scene.at(context);
+  const { proxy, server } = await scene.network();
+  proxy.stall("to-client");
+  let isGreeted = false;
+  proxy.onBytes = (direction) => {
+    isGreeted ||= direction === "to-server";
+  };
+  const beat = scene.beat();
+  const zksh = scene.start(["lock", "--session-timeout", "2s", LOCK, "--", ...beat.command()], { server });
+  await eventually(() => isGreeted);
+  await sleep(2_500);
+  proxy.resume();
+  await beat.started(zksh);
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 7 });
+});
+
 it("Ctrl-C while it waits for a server to queue again: 130, and no word of a bug", async (context) => {
   const scene = await Scene.at(context);
   const held = await new Mutex(scene.session, LOCK).acquire();

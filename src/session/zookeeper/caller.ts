@@ -186,6 +186,18 @@ export class Caller {
     if (this.#greeted) void versions.ask(this.#greeted);
     await this.#connection.whenConnected();
     const { endpoint } = this.#connection;
-    return endpoint && versions.ask(endpoint);
+    return endpoint && awaited(versions.ask(endpoint));
+  }
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Questions to servers do not keep the process alive; where somebody waits for the answer, it must not end before. */
+async function awaited<T>(answer: Promise<T>): Promise<T> {
+  const awake = setInterval(() => {}, LONGEST_TIMER_MS);
+  try {
+    return await answer;
+  } finally {
+    clearInterval(awake);
   }
 }

@@ -1,3 +1,4 @@
+import type { LookupAddress } from "node:dns";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -107,7 +108,7 @@ export class ServerList {
     const { host, port } = server;
     if (isIP(host) !== 0) return [{ address, host, ip: host, port }];
     try {
-      const found = await Promise.race([lookup(host, { all: true }), noAnswerWithin(timeoutMs, signal)]);
+      const found = await lookUp(host, timeoutMs, signal);
       const endpoints = found.map(({ address: ip }) => ({ address, host, ip, port }));
       this.#lastKnown.set(address, endpoints);
       return endpoints;
@@ -120,6 +121,19 @@ export class ServerList {
       unresolved({ address, host, ip: host, port }, why);
       return [];
     }
+  }
+}
+
+/** Leaves nothing behind with the signal, which lives as long as the session: names are looked up again and again. */
+async function lookUp(host: string, timeoutMs: number, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  signal.addEventListener("abort", end);
+  try {
+    return await Promise.race([lookup(host, { all: true }), noAnswerWithin(timeoutMs, over.signal)]);
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
   }
 }
 
