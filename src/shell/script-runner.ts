@@ -15,7 +15,7 @@ import type { Script } from "./script.ts";
 import { type ScriptPlace, ScriptPlaces } from "./script-place.ts";
 import { ScriptWatches, setsWatch } from "./script-watches.ts";
 import type { ShellState } from "./shell-state.ts";
-import { readStatements, UnclosedQuoteError } from "./statements.ts";
+import { readStatements, ScriptTextError } from "./statements.ts";
 
 interface Started {
   readonly statement: Statement;
@@ -81,7 +81,7 @@ export class ScriptRunner {
       }
     } catch (error) {
       await this.#finishAll();
-      await this.#fail(error, error instanceof UnclosedQuoteError ? error.line : line);
+      await this.#fail(error, error instanceof ScriptTextError ? error.line : line);
     }
     await this.#finishAll();
     // What has run last did not have it to the end.

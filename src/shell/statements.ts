@@ -8,14 +8,20 @@ const QUOTE = /['"]/;
 /** In characters; parts end where lines do. */
 const PART_LENGTH = 4_096;
 
-export class UnclosedQuoteError extends UsageError {
+/** A script that cannot be taken apart, and where. */
+export class ScriptTextError extends UsageError {
   readonly line: number;
 
-  constructor(quote: string, line: number, column: number) {
-    super(`a quote (${quote}) is opened and never closed: line ${line}, column ${column}`, {
-      reason: "unclosed-quote",
-    });
+  constructor(message: string, line: number, details: ConstructorParameters<typeof UsageError>[1]) {
+    super(message, details);
     this.line = line;
+  }
+}
+
+export class UnclosedQuoteError extends ScriptTextError {
+  constructor(quote: string, line: number, column: number) {
+    const message = `a quote (${quote}) is opened and never closed: line ${line}, column ${column}`;
+    super(message, line, { reason: "unclosed-quote" });
   }
 }
 
@@ -36,7 +42,7 @@ export async function* readStatements(text: ScriptText): AsyncGenerator<readonly
       // The next piece may close the quote.
       if (unclosed) continue pieces;
       yield statements;
-      for (let at = part.indexOf("\n"); at >= 0; at = part.indexOf("\n", at + 1)) nextLine++;
+      nextLine += countLines(part);
     }
     waiting = waiting.slice(end);
   }
@@ -54,9 +60,36 @@ function* cut(text: string): Generator<string> {
   }
 }
 
-/** The pieces as text, also where a character is cut in two. */
+/** The pieces as text, also where a character is cut in two. Throws ScriptTextError for bytes that are no text. */
 export async function* decodeText(text: ScriptText): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  for await (const piece of text) yield typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
-  yield decoder.decode();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let line = 1;
+  const decode = (bytes: Uint8Array, isLast: boolean) => {
+    try {
+      return decoder.decode(bytes, { stream: !isLast });
+    } catch {
+      throw notUtf8(bytes, line);
+    }
+  };
+  for await (const piece of text) {
+    const decoded = typeof piece === "string" ? piece : decode(piece, false);
+    yield decoded;
+    line += countLines(decoded);
+  }
+  yield decode(new Uint8Array(), true);
+}
+
+/** Stored as something else, the bytes would be lost without a word. */
+function notUtf8(bytes: Uint8Array, firstLine: number): ScriptTextError {
+  const [before = ""] = new TextDecoder().decode(bytes).split("\uFFFD", 1);
+  return new ScriptTextError("the script is not UTF-8", firstLine + countLines(before), {
+    reason: "not-utf8",
+    hint: "data of any bytes can be given as @file, or on stdin of a single command",
+  });
+}
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
 }

@@ -125,6 +125,22 @@ describe("a failure in the middle", () => {
   });
 });
 
+test.each([
+  { argv: [], code: 2, says: "stdin:3: error: the script is not UTF-8" },
+  { argv: ["--keep-going"], code: 8, says: "stdin:3: error: the script is not UTF-8" },
+  { argv: ["-o", "zkcli"], code: 2, says: "the script is not UTF-8" },
+])("bytes that are no text are told, and not stored as something else: $argv", async ({ argv, code, says }) => {
+  const node = "/latin1";
+  const input = Buffer.concat([
+    Buffer.from(`create ${node} ü\n\nset ${node} na`),
+    Buffer.of(0xef),
+    Buffer.from("ve\n"),
+  ]);
+  const { stderr, ...ended } = await runZksh(argv, { input, env });
+  expect([ended.code, stderr]).toEqual([code, expect.stringContaining(says)]);
+  expect(await runZksh(["exists", node], { env })).toMatchObject({ code: 1 });
+});
+
 describe("a line sees what the lines before it have done, and nothing of those behind it", () => {
   test.each([{ argv: [] }, { argv: ["--keep-going"] }, { argv: ["-o", "zkcli", "--keep-going"] }])(
     "$argv",
