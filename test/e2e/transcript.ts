@@ -61,9 +61,9 @@ export function readWhole(written: Written): Transcript {
 
 const GREETINGS = [/^Connecting to .*\n/m, /^Welcome to ZooKeeper!\n/m, /^JLine support is disabled\n/m];
 
-/** Two prints in zkCli, between which anything can happen. */
-const EVENT_HEAD = /^\nWATCHER::\n/gm;
-const EVENT = /^\nWatchedEvent (.*)\n/gm;
+/** Two prints in zkCli, between which anything can happen. They may also come in the middle of a line of `ls`. */
+const EVENT_HEAD = /\nWATCHER::\n/g;
+const EVENT = /\nWatchedEvent (.*)\n/g;
 
 /** What is left of stdout without greetings and events. */
 export function withoutNoise({ stdout: raw }: Written): { stdout: string; events: string[] } {

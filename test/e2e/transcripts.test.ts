@@ -112,6 +112,18 @@ describe("zksh -o zkcli writes what zkCli writes", () => {
   });
 });
 
+test("an event is taken out wherever zkCli has printed it, also in the middle of a list", () => {
+  const [head, event] = ["\nWATCHER::\n", "\nWatchedEvent state:SyncConnected type:NodeDataChanged path:/w\n"];
+  const events = ["state:SyncConnected type:NodeDataChanged path:/w"];
+  const list = ["y\n", "[a", ", b", "]\n"];
+  for (let at = 0; at <= list.length; at++) {
+    for (let next = at; next <= list.length; next++) {
+      const stdout = [...list.slice(0, at), head, ...list.slice(at, next), event, ...list.slice(next)].join("");
+      expect(withoutNoise({ stdout, stderr: "" })).toEqual({ stdout: "y\n[a, b]\n", events });
+    }
+  }
+});
+
 describe("the intended differences", () => {
   const rows = Object.entries(INTENDED_DIFFERENCES).flatMap(([script, differences]) =>
     differences.map(({ line }) => ({ script, line })),
