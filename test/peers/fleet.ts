@@ -7,13 +7,18 @@ import { freshChroot } from "../support/shared-server.ts";
 export const FLEET_SECONDS = Number(process.env.ZKSH_FLEET_SECONDS ?? 6);
 
 /** For the tests' own deadline. */
-export const FLEET_TIMEOUT_MS = FLEET_SECONDS * 1_000 + 60_000;
+export const FLEET_TIMEOUT_MS = FLEET_SECONDS * 1_000 + 120_000;
 
 /** An empty fleet in a chroot of its own; it is gone when the test is over. */
 export async function startFleet(options?: FleetOptions, logs?: readonly string[]): Promise<Fleet> {
   const fleet = new Fleet(await freshChroot(), options, logs);
   onTestFinished(() => fleet.stop());
   return fleet;
+}
+
+/** How often the rarest contender was served; 0 when there is one who never was. */
+export function leastServed(intervals: readonly Interval[], contenders: readonly string[]): number {
+  return Math.min(...served(intervals, contenders).values());
 }
 
 /** The rarest contender compared with the commonest, among those named; 1 is perfectly fair. */
