@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { StateChange } from "../../src/session/session.ts";
 import { makeCertificates } from "../support/certificates.ts";
@@ -16,7 +17,7 @@ import {
   syncServer,
   UNKNOWN_CODES,
 } from "../support/defect-experiments.ts";
-import { eventually } from "../support/eventually.ts";
+import { deferred, eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { freshChroot } from "../support/shared-server.ts";
 import { startTlsServer } from "../support/tls-server.ts";
@@ -53,11 +54,17 @@ describe("3.1 never self-expires", () => {
     const session = open(server.address, { timeoutMs: SHORT_SESSION_MS });
     const changes: StateChange[] = [];
     session.onState((change) => changes.push(change));
+    const lost = deferred<number>();
+    session.onState(({ state }) => state === "lost" && lost.resolve(performance.now()));
+    const loopDelay = monitorEventLoopDelay({ resolution: 5 });
+    loopDelay.enable();
     const startedAt = performance.now();
     await session.connected();
     await server.close();
-    await eventually(() => session.state === "lost", { timeoutMs: 2 * SHORT_SESSION_MS, intervalMs: 5 });
-    expect(performance.now() - startedAt).toBeLessThan(SHORT_SESSION_MS);
+    const elapsedMs = (await lost.promise) - startedAt;
+    loopDelay.disable();
+    // This process may have been late itself, on a busy machine; that is not what is judged.
+    expect(elapsedMs).toBeLessThan(SHORT_SESSION_MS + loopDelay.max / 1e6);
     expect(changes).toMatchObject([
       { state: "connected" },
       { state: "suspended" },
