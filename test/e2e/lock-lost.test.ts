@@ -14,8 +14,6 @@ const it = test.concurrent;
 const T = 2_000;
 const SHORT = ["--session-timeout", `${T}ms`];
 const GRACE = T / 4;
-/** A session is provably alive for 0.54 of its timeout after a cut, or for longer while it is young. */
-const PROVABLE = { least: 0.45 * T, most: 0.95 * T };
 
 let server: ZooKeeperServer;
 
@@ -32,7 +30,11 @@ function sceneAt(context: Parameters<typeof Scene.at>[0]): Promise<Scene> {
 it("cut off: TERM while there is time, KILL before it is over, then somebody else", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
-  const { zksh, beat } = await scene.holding(SHORT, { server: through, words: ["stubborn"] });
+  // Longer than elsewhere: the moments themselves are looked at, and on a busy machine all of them come late.
+  const timeoutMs = 2 * T;
+  const graceMs = timeoutMs / 4;
+  const options = ["--session-timeout", `${timeoutMs}ms`];
+  const { zksh, beat } = await scene.holding(options, { server: through, words: ["stubborn"] });
   const rival = await scene.rival();
   await beat.goesOn();
   const cutAt = monotonicMs();
@@ -42,10 +44,11 @@ it("cut off: TERM while there is time, KILL before it is over, then somebody els
   expect(stderr).toMatch(/sent TERM to process \d+ .*cannot be proved.*\n(.*\n)*sent KILL to process/);
   expect(beat.lastAt).toBeLessThan(await rival.gotAt);
   const [termAfter, killAfter] = [beat.at("SIGTERM") - cutAt, beat.lastAt - cutAt];
-  expect(killAfter).toBeGreaterThan(PROVABLE.least);
-  expect(killAfter).toBeLessThan(PROVABLE.most);
-  expect(killAfter - termAfter).toBeGreaterThan(GRACE - 150);
-  expect(killAfter - termAfter).toBeLessThan(GRACE + 150);
+  // A session is provably alive for 0.54 of its timeout after a cut, or for longer while it is young.
+  expect(killAfter).toBeGreaterThan(0.4 * timeoutMs);
+  expect(killAfter).toBeLessThan(0.95 * timeoutMs);
+  expect(killAfter - termAfter).toBeGreaterThan(0.5 * graceMs);
+  expect(killAfter - termAfter).toBeLessThan(1.5 * graceMs);
 });
 
 it("cut off: one that ends on TERM ends long before; 120 though it ended with 0", async (context) => {
