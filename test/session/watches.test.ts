@@ -66,7 +66,7 @@ async function away(change: () => Promise<unknown>): Promise<void> {
 
 /** Which paths of this test the server has data watches on; it does not list child watches. */
 async function watchedPaths(): Promise<string[]> {
-  const lines = (await fourLetterWord(sharedServer(), "wchp", 10_000)).split("\n");
+  const lines = (await fourLetterWord(sharedServer(), "wchp")).split("\n");
   return lines.filter((line) => line.startsWith(`${chroot}/`)).map((line) => line.slice(chroot.length));
 }
 

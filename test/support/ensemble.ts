@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { eventually } from "./eventually.ts";
 import { fourLetterWord } from "./four-letter-word.ts";
 import { freePort } from "./free-port.ts";
-import { type ServerOptions, ZooKeeperServer } from "./zookeeper-server.ts";
+import { ASK_AGAIN_MS, type ServerOptions, ZooKeeperServer } from "./zookeeper-server.ts";
 
 const QUORUM_WITHIN_MS = 30_000;
 
@@ -78,7 +78,7 @@ export class Ensemble {
 
   async #roles(): Promise<{ leader: ZooKeeperServer; followers: ZooKeeperServer[]; silent: ZooKeeperServer[] }> {
     const awake = this.servers.filter((server) => server.isRunning && !server.isPaused);
-    const answers = await Promise.all(awake.map((server) => fourLetterWord(server.address, "srvr").catch(() => "")));
+    const answers = await Promise.all(awake.map((server) => fourLetterWord(server.address, "srvr", ASK_AGAIN_MS).catch(() => "")));
     const inMode = (mode: string) => awake.filter((_, index) => /Mode: (\w+)/.exec(answers[index] ?? "")?.[1] === mode);
     const [leader, second] = inMode("leader");
     const followers = inMode("follower");

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 /** Asks a server (`host:port`) a four-letter word; rejects when it refuses, resets, or says nothing in time. */
-export function fourLetterWord(address: string, word: string, timeoutMs = 2_000): Promise<string> {
+export function fourLetterWord(address: string, word: string, timeoutMs = 10_000): Promise<string> {
   const colon = address.lastIndexOf(":");
   return new Promise((resolve, reject) => {
     const socket = connect(Number(address.slice(colon + 1)), address.slice(0, colon));

@@ -9,6 +9,8 @@ import { ended, removeDirectory, temporaryDirectory } from "./tracked-process.ts
 
 const READY_WITHIN_MS = 30_000;
 const STOPPED_WITHIN_MS = 5_000;
+/** A question to a server that is just starting may stay without an answer. */
+export const ASK_AGAIN_MS = 2_000;
 /** TTL nodes are off by default. */
 const EXTENDED_TYPES = "-Dzookeeper.extendedTypesEnabled=true";
 
@@ -152,10 +154,10 @@ export class ZooKeeperServer {
 
   async #answers(): Promise<boolean> {
     // Somebody else on this port would answer as well; the working directory tells whose answer it is.
-    const environment = await fourLetterWord(this.address, "envi");
+    const environment = await fourLetterWord(this.address, "envi", ASK_AGAIN_MS);
     if (!environment.includes(`user.dir=${this.#directory}\n`)) return false;
     if (this.#launch.isMember) return true;
-    if (!(await fourLetterWord(this.address, "srvr")).includes("Mode: ")) return false;
+    if (!(await fourLetterWord(this.address, "srvr", ASK_AGAIN_MS)).includes("Mode: ")) return false;
     // The secure port opens after the plain one has begun to serve.
     const securePort = this.#launch.config?.secureClientPort;
     return securePort === undefined || isListening(Number(securePort));
