@@ -150,19 +150,23 @@ onBothServers(
         for (const path of ["/used", "/unused", "/full"]) await client.create(path, { flags: Flags.container });
         await client.create("/used/c");
         await client.create("/full/c");
-        await client.delete("/used/c");
+        // Before there is anything to sweep away.
         await other.addWatch("/", 1);
+        await client.delete("/used/c");
         await eventually(async () => expect((await client.getChildren("/")).children).toEqual(["full", "unused"]));
-        expect(await other.heard()).toEqual(["deleted /used"]);
+        expect(await other.heard()).toEqual(["deleted /used/c", "deleted /used"]);
         expect(await client.create("/full/d")).toMatchObject({ err: 0 });
       });
 
       test("TTL nodes, some time after their last change, when they have no children", async () => {
         const client = await server.fresh();
-        for (const path of ["/short", "/full"]) await client.create(path, { flags: Flags.ttl, ttlMs: 300 });
-        await client.create("/long", { flags: Flags.ttl, ttlMs: 100_000 });
-        await client.create("/s-", { flags: Flags.sequentialTtl, ttlMs: 300 });
+        // Long enough for a busy machine to make the child, too; and it is over when that of the others is.
+        const ttlMs = 1_500;
+        await client.create("/full", { flags: Flags.ttl, ttlMs });
         await client.create("/full/c");
+        await client.create("/short", { flags: Flags.ttl, ttlMs });
+        await client.create("/long", { flags: Flags.ttl, ttlMs: 100_000 });
+        await client.create("/s-", { flags: Flags.sequentialTtl, ttlMs });
         await eventually(async () => expect((await client.getChildren("/")).children).toEqual(["full", "long"]));
         await client.delete("/full/c");
         await eventually(async () => expect((await client.getChildren("/")).children).toEqual(["long"]));
