@@ -78,7 +78,9 @@ export class Ensemble {
 
   async #roles(): Promise<{ leader: ZooKeeperServer; followers: ZooKeeperServer[]; silent: ZooKeeperServer[] }> {
     const awake = this.servers.filter((server) => server.isRunning && !server.isPaused);
-    const answers = await Promise.all(awake.map((server) => fourLetterWord(server.address, "srvr", ASK_AGAIN_MS).catch(() => "")));
+    const answers = await Promise.all(
+      awake.map((server) => fourLetterWord(server.address, "srvr", ASK_AGAIN_MS).catch(() => "")),
+    );
     const inMode = (mode: string) => awake.filter((_, index) => /Mode: (\w+)/.exec(answers[index] ?? "")?.[1] === mode);
     const [leader, second] = inMode("leader");
     const followers = inMode("follower");
