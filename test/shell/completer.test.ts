@@ -59,7 +59,7 @@ describe("complete", () => {
     const startedAt = performance.now();
     const { text, shown, note } = await at("get /many/node-1");
     expect([text, shown.length, note]).toEqual(["get /many/node-1", MAX_SHOWN, "… 110,911 more, type on to see fewer"]);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   test("asks before it loads very many", async () => {

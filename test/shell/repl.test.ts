@@ -86,7 +86,7 @@ class Desk {
   }
 
   async shows(text: string | RegExp): Promise<void> {
-    await eventually(() => expect(this.shown).toMatch(text), { message: "not shown", timeoutMs: 3_000 });
+    await eventually(() => expect(this.shown).toMatch(text), { message: "not shown" });
   }
 
   /** Resolves when the keys have been read. */

@@ -10,6 +10,9 @@ import { openFor, rejection } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
 import { startServer, type ZooKeeperServer } from "../../support/zookeeper-server.ts";
 
+/** Short for a session, and long enough for a busy machine to see it suspended before it is lost. */
+const SHORT_MS = 2_500;
+
 /** Ticks of half a second: sessions may be as short as one. */
 let server: ZooKeeperServer;
 beforeAll(async () => {
@@ -245,7 +248,7 @@ describe("a release", () => {
   });
 
   test("ends with the session where no server comes back", async () => {
-    const { session, proxy } = await behindProxy({ timeoutMs: 1_000 }, server.address);
+    const { session, proxy } = await behindProxy({ timeoutMs: SHORT_MS }, server.address);
     const lock = await new Mutex(session, "/l").acquire();
     await proxy.refuse();
     await eventually(() => expect(session.state).toBe("suspended"));
@@ -265,7 +268,7 @@ describe("a release", () => {
 
 describe("the session's end", () => {
   test("while waiting is a ConnectionError, and nothing is left to do", async () => {
-    const { session, proxy, other } = await behindProxy({ timeoutMs: 1_000 }, server.address);
+    const { session, proxy, other } = await behindProxy({ timeoutMs: SHORT_MS }, server.address);
     const held = await new Mutex(other, "/l").acquire();
     const { mutex, acquiring } = await waiting(session);
     await proxy.refuse();
@@ -400,7 +403,7 @@ describe("after the release", () => {
     const hear = (reason: unknown) => unheard.push(reason);
     process.on("unhandledRejection", hear);
     onTestFinished(() => void process.off("unhandledRejection", hear));
-    const { session, proxy, other } = await behindProxy({ timeoutMs: 1_000 }, server.address);
+    const { session, proxy, other } = await behindProxy({ timeoutMs: SHORT_MS }, server.address);
     const held = await new Mutex(other, "/l").acquire();
     const waiters = await Promise.all([1, 2, 3].map(() => waiting(session)));
     const cancel = new AbortController();
