@@ -254,7 +254,7 @@ describe("garbage behind a good handshake", () => {
         return reply.raw(hex("00001000 00000001"));
       },
     });
-    const session = open(server.address, { timeoutMs: 1_000 });
+    const session = open(server.address, { timeoutMs: 3_000 });
     await session.connected();
     const startedAt = performance.now();
     const read = session.getData("/a");
@@ -262,7 +262,7 @@ describe("garbage behind a good handshake", () => {
     await eventually(() => server.connections.length === 2);
     server.options.answerPings = true;
     expect((await read).data?.toString()).toBe("x");
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 });
 
@@ -348,7 +348,7 @@ describe("instead of a handshake", () => {
     expect(message).toContain(`cannot connect to ZooKeeper within 0.4 s: ${address} (`);
     expect(message).toMatch(says);
     expect(tookMs).toBeGreaterThan(CONNECT_MS - 20);
-    expect(tookMs).toBeLessThan(CONNECT_MS + 400);
+    expect(tookMs).toBeLessThan(CONNECT_MS + 2_000);
   }
 
   async function expectNobodyLeft(server: FakeServer): Promise<void> {
@@ -514,7 +514,7 @@ describe("random bytes", () => {
     };
     for (let done = 0; done < STREAMS; done += AT_ONCE) {
       const late = deferred<never>();
-      const timer = setTimeout(() => late.reject(new Error("a call has not settled")), 8_000);
+      const timer = setTimeout(() => late.reject(new Error("a call has not settled")), 15_000);
       const results = await Promise.race([Promise.all(Array.from({ length: AT_ONCE }, run)), late.promise]);
       clearTimeout(timer);
       for (const result of results.flat()) {
