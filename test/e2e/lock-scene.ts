@@ -168,7 +168,7 @@ export class Scene {
     const { task } = this.#context;
     try {
       if (task.result?.state !== "pass" && task.result?.state !== "run") return;
-      await eventually(() => expect(this.processes()).toEqual([]), { message: "a process was left", timeoutMs: 3_000 });
+      await eventually(() => expect(this.processes()).toEqual([]), { message: "a process was left" });
       await eventually(async () => expect(await this.#leftBelow(LOCK)).toEqual([]), { message: "a ticket was left" });
     } finally {
       for (const pid of this.processes()) kill(pid, "SIGKILL");

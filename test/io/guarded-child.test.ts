@@ -26,7 +26,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   try {
-    await eventually(() => expect(leftovers()).toEqual([]), { message: "something was left", timeoutMs: 2_000 });
+    await eventually(() => expect(leftovers()).toEqual([]), { message: "something was left", timeoutMs: 5_000 });
     expect(allListeners()).toEqual(listeners);
   } finally {
     killLeftovers();

@@ -17,7 +17,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   try {
-    await eventually(() => expect(leftovers()).toEqual([]), { message: "something was left", timeoutMs: 2_000 });
+    await eventually(() => expect(leftovers()).toEqual([]), { message: "something was left", timeoutMs: 5_000 });
   } finally {
     killLeftovers();
   }
