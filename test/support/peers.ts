@@ -1,6 +1,7 @@
-import { type ChildProcess, execFileSync } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
 import { eventually, sleep } from "./eventually.ts";
 import { type Interval, parseExclusionLog } from "./exclusion-log.ts";
 import { peerClassPath, spawnJava } from "./java.ts";
@@ -10,7 +11,7 @@ import { startZksh } from "./zksh-process.ts";
 const PEERS = join(import.meta.dirname, "../peers");
 // Debian's: another python3 may come first on PATH, and would not have kazoo.
 const PYTHON = "/usr/bin/python3";
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 const LEAVES_WITHIN_MS = 20_000;
 /** How much longer a busy machine may need for what is done in no time otherwise. */
 const ENOUGH_WITHIN_MS = 30_000;
@@ -65,7 +66,7 @@ export class Fleet {
 
   /** The recipes mutex, read, write, semaphore:N, multi:NAME,NAME (below the path), latch, and writelock. */
   async java(contenders: Contenders, path = this.path, logs = this.#logs): Promise<void> {
-    const classPath = [compiledPeers(), peerClassPath()].join(delimiter);
+    const classPath = [await compiledPeers(), peerClassPath()].join(delimiter);
     const child = spawnJava(
       ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "Peer", ...this.#words(contenders, path, logs)],
       {
@@ -205,15 +206,21 @@ class Peer {
   }
 }
 
-let classes: string | undefined;
+let classes: Promise<string> | undefined;
 
-/** Once per process: the compiler takes longer than most of what is done with its output. */
-function compiledPeers(): string {
-  if (classes !== undefined) return classes;
+/**
+ * Once per process: the compiler takes longer than most of what is done with its output. On a busy machine longer than a
+ * session lives, so nobody stands still meanwhile.
+ */
+function compiledPeers(): Promise<string> {
+  classes ??= compilePeers();
+  return classes;
+}
+
+async function compilePeers(): Promise<string> {
   const directory = temporaryDirectory("classes");
   const sources = join(PEERS, "java");
   const files = readdirSync(sources).map((name) => join(sources, name));
-  execFileSync("javac", ["-cp", peerClassPath(), "-d", directory, ...files], { encoding: "utf8" });
-  classes = directory;
+  await promisify(execFile)("javac", ["-cp", peerClassPath(), "-d", directory, ...files]);
   return directory;
 }
