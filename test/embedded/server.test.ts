@@ -66,12 +66,12 @@ describe("startEmbeddedServer", () => {
   });
 
   test("who has spoken while the process was busy still has a session", async () => {
-    const server = await start({ tickTimeMs: 50 });
+    const server = await start({ tickTimeMs: 250 });
     const [speaking, silent] = await Promise.all(
-      [1, 2].map(() => RawClient.open(server.address, "", { timeoutMs: 100 })),
+      [1, 2].map(() => RawClient.open(server.address, "", { timeoutMs: 500 })),
     );
     const answer = speaking?.exists("/");
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
     expect(await answer).toMatchObject({ err: 0 });
     await silent?.connection.untilClosed();
     speaking?.end();
