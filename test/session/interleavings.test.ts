@@ -12,7 +12,7 @@ const NO_NODE = -101;
 const EMPTY_ZNODE = Buffer.concat([Buffer.from("ffffffff", "hex"), Buffer.alloc(68)]);
 
 function open(address: string, options: Partial<SessionOptions> = {}): Session {
-  const session = openSession({ ...parseConnectString(address), timeoutMs: 30_000, ...options });
+  const session = openSession({ ...parseConnectString(address), timeoutMs: 60_000, ...options });
   onTestFinished(() => session.close());
   return session;
 }
@@ -32,8 +32,8 @@ function block(ms: number): void {
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a queue longer than the window goes on", () => {
-  // Nothing else would send the rest before the next heartbeat, 3.75 s later.
-  const SOON_MS = 3_000;
+  // Nothing else would send the rest before the next heartbeat, 8.25 s later.
+  const SOON_MS = 7_000;
 
   test("after answers that were read together with the handshake's", async () => {
     const session = open(await freshChroot());
