@@ -110,7 +110,7 @@ describe("--status-file", () => {
     await scene.queue(1);
     await scene.run(["lock", ...busy.words, "-n", LOCK, "--", "true"]);
     expect(busy.read()).toEqual({ outcome: "busy", code: 75, path: LOCK });
-    await scene.run(["lock", ...timeout.words, "-w", "1s", LOCK, "--", "true"]);
+    await scene.run(["lock", ...timeout.words, "-w", "4s", LOCK, "--", "true"]);
     expect(timeout.read()).toEqual({ outcome: "timeout", code: 124, path: LOCK });
     const waiter = scene.start(["lock", ...interrupted.words, LOCK, "--", "true"]);
     await scene.queue(2);

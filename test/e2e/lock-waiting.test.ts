@@ -13,9 +13,9 @@ it.for([
   { code: 75, words: ["-n"] },
   { code: 75, words: ["-w", "0"] },
   { code: 9, words: ["-n", "-E", "9"] },
-  { code: 124, words: ["-w", "1500ms"], says: "waited 1500ms for /l, held" },
-  { code: 9, words: ["-w", "1500ms", "-E", "9"], says: "waited 1500ms for /l, held" },
-  { code: 0, words: ["-w", "1500ms", "-E", "0"], says: "waited 1500ms for /l, held" },
+  { code: 124, words: ["-w", "4s"], says: "waited 4s for /l, held" },
+  { code: 9, words: ["-w", "4s", "-E", "9"], says: "waited 4s for /l, held" },
+  { code: 0, words: ["-w", "4s", "-E", "0"], says: "waited 4s for /l, held" },
 ])("$words on a lock that is held: code $code, and the holder named", async ({ code, words, says }, context) => {
   const scene = await Scene.at(context);
   const holder = await scene.holding(["--why", "release 42"]);
@@ -30,7 +30,7 @@ it.for([
 });
 
 it.for([
-  { code: 124, line: "lock -w 1s /l", says: "waited 1s for /l, held by .*@.* pid .*" },
+  { code: 124, line: "lock -w 4s /l", says: "waited 4s for /l, held by .*@.* pid .*" },
   { code: 9, line: "lock -n -E 9 /l", says: "/l is held by .*@.* pid .*" },
 ])("the same in a script: $line", async ({ code, line, says }, context) => {
   const scene = await Scene.at(context);
@@ -103,7 +103,7 @@ it("a session that ends while queued: a new place, said aloud, and served in the
   const held = await new Mutex(scene.session, LOCK).acquire();
   const { proxy, server } = await scene.network();
   const beat = scene.beat();
-  const words = ["--connect-timeout", "300ms", "lock", "--session-timeout", "2s", LOCK, "--"];
+  const words = ["--connect-timeout", "1500ms", "lock", "--session-timeout", "2s", LOCK, "--"];
   const zksh = scene.start([...words, ...beat.command()], { server });
   const first = await scene.queue(2);
   await proxy.refuse();
@@ -112,7 +112,7 @@ it("a session that ends while queued: a new place, said aloud, and served in the
   const rival = await scene.rival();
   await eventually(() => expect(zksh.stderr).toContain(`the session ended while waiting for ${LOCK}; queuing again`));
   // Longer than it takes to give up a server that has never answered.
-  await sleep(1_000);
+  await sleep(2_500);
   await proxy.listen();
   expect(await scene.queue(3)).not.toBe(first);
   await held.release();
@@ -144,13 +144,13 @@ it("Ctrl-C while it waits for a server to queue again: 130, and no word of a bug
   const scene = await Scene.at(context);
   const held = await new Mutex(scene.session, LOCK).acquire();
   const { proxy, server } = await scene.network();
-  const words = ["--connect-timeout", "100ms", "lock", "--session-timeout", "2s", LOCK, "--", "true"];
+  const words = ["--connect-timeout", "1500ms", "lock", "--session-timeout", "2s", LOCK, "--", "true"];
   const zksh = scene.start(words, { server });
   await scene.queue(2);
   await proxy.refuse();
   await eventually(() => expect(zksh.stderr).toContain("queuing again"));
-  // Most of the time from here on it rests between two attempts.
-  await sleep(600);
+  // In the rest behind the first attempt, of a second too.
+  await sleep(2_000);
   zksh.kill("SIGINT");
   expect(await zksh.result).toMatchObject({ code: 130, stderr: expect.not.stringContaining("internal error") });
   await held.release();

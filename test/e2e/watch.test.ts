@@ -62,7 +62,7 @@ describe("watch", () => {
     async ({ options }) => {
       const { proxy, through } = await proxied();
       await other.create("/n", Buffer.from("0"));
-      const zksh = startZksh(["-s", through, "-t", "1s", "--connect-timeout", "1s", "watch", ...options, "/n"]);
+      const zksh = startZksh(["-s", through, "-t", "3s", "--connect-timeout", "3s", "watch", ...options, "/n"]);
       await lastLine(zksh, "current /n (version 0): 0");
       await proxy.refuse();
       await eventually(() => zksh.stderr.includes("note: the session was lost; opening a new one\n"));
