@@ -21,8 +21,12 @@ export function leastServed(intervals: readonly Interval[], contenders: readonly
   return Math.min(...served(intervals, contenders).values());
 }
 
-/** The rarest contender compared with the commonest, among those named; 1 is perfectly fair. */
-export function fairness(intervals: readonly Interval[], contenders: readonly string[]): number {
-  const counts = contenders.map((name) => served(intervals, contenders).get(name) ?? 0);
-  return Math.min(...counts) / Math.max(...counts);
+/**
+ * The rarest contender compared with the commonest, among those named; 1 is perfectly fair. Only turns of the fleet's run
+ * count: programs of several makers neither start nor leave together.
+ */
+export function fairness(fleet: Fleet, contenders: readonly string[]): number {
+  const counts = served(fleet.intervals().filter(fleet.isOfRun), contenders);
+  const named = contenders.map((name) => counts.get(name) ?? 0);
+  return Math.min(...named) / Math.max(...named);
 }

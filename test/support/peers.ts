@@ -55,6 +55,8 @@ export class Fleet {
   readonly #peers: Peer[] = [];
   readonly #loops: Promise<void>[] = [];
   #isOver = false;
+  #beganNs = 0n;
+  #endedNs = 0n;
 
   /** One log for each name in `logs`; contenders that hold several locks at once write to each. */
   constructor(servers: string, { path = "/lock", workMs = [1, 6] }: FleetOptions = {}, logs: readonly string[] = [""]) {
@@ -105,11 +107,16 @@ export class Fleet {
    * the log says: when it was not enough to the last, the caller finds out there.
    */
   async run(seconds: number, isEnough: (intervals: Interval[]) => boolean = () => true): Promise<Interval[]> {
+    this.#beganNs = process.hrtime.bigint();
     await sleep(seconds * 1000);
     const options = { timeoutMs: ENOUGH_WITHIN_MS, intervalMs: 200 };
     await eventually(() => isEnough(this.intervals()), options).catch(() => {});
+    this.#endedNs = process.hrtime.bigint();
     return this.finish();
   }
+
+  /** Whether it began while everybody was there: in {@link run}, up to its end. */
+  readonly isOfRun = ({ beginNs }: Interval): boolean => beginNs >= this.#beganNs && beginNs <= this.#endedNs;
 
   /** Waits until everybody has left; rejects when somebody failed. */
   async finish(): Promise<Interval[]> {
