@@ -155,7 +155,7 @@ test("a script whose lock somebody asks for gives it back and stops with 121", a
 
 test("the shell: told at the prompt when a lock is lost", async (context) => {
   const scene = await Scene.at(context);
-  const terminal = await open(scene, "-t", "2s");
+  const terminal = await open(scene, "-t", "4s");
   await terminal.endsWith(PROMPT);
   await terminal.enter(`lock ${LOCK}`);
   await scene.session.delete(await scene.queue(1));

@@ -354,7 +354,7 @@ describe("the session", () => {
 
   test("is replaced when it expires, and what was lost is named", async () => {
     const { proxy, chroot } = await proxied();
-    const terminal = await openShell({ chroot, args: ["-t", "2s"] });
+    const terminal = await openShell({ chroot, args: ["-t", "4s"] });
     await terminal.enter("create -e /here; create -e -s /n-; ls -w /");
     await terminal.shows("Created /n-0000000001");
     await terminal.type("pw");
