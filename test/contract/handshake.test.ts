@@ -186,14 +186,15 @@ onBothServers((server) => {
 
   test("a silent session expires: hung up on, forgotten, its ephemerals gone", { timeout: 20_000 }, async () => {
     const other = await server.fresh();
-    const client = await server.open(other.chroot, { timeoutMs: 1_000 });
+    const client = await server.open(other.chroot, { timeoutMs: 2_000 });
+    // Its last word comes after this, however long everything takes.
+    const start = performance.now();
     await client.create("/e", { flags: Flags.ephemeral });
     await other.exists("/e", true);
-    const start = performance.now();
     expect(await client.connection.untilClosed()).toEqual([]);
     const silent = performance.now() - start;
-    expect(silent).toBeGreaterThan(900);
-    expect(silent).toBeLessThan(8_000);
+    expect(silent).toBeGreaterThan(1_990);
+    expect(silent).toBeLessThan(10_000);
     await eventually(async () => expect(await other.heard()).toEqual(["deleted /e"]));
     expect(await other.exists("/e")).toMatchObject({ err: ErrorCode.noNode });
     await expect(client.reattach(server.address)).rejects.toThrow("no such session");
