@@ -11,7 +11,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const build = join(root, "scripts/build.js");
   if (existsSync(build)) execFileSync(process.execPath, [build, "--quiet"], { cwd: root, stdio: "inherit" });
 
-  const server = await startServer();
+  // What all tests leave behind is in its memory, and some read many megabytes at once: a server that runs out of it ends.
+  const server = await startServer({ jvmFlags: ["-Xmx1g"] });
   project.provide("zookeeper", server.address);
-  return () => server.stop();
+  return async () => {
+    const { isRunning } = server;
+    await server.stop();
+    // Nothing else would tell why so many tests have failed.
+    if (!isRunning) throw new Error(`the server that all tests share has ended:\n${server.log()}`);
+  };
 }
