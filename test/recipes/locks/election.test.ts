@@ -48,6 +48,7 @@ describe("Election", () => {
     await eventually(() => expect(told).toEqual([undefined, "one"]));
     // Neither another candidate nor a change of data is a change of leaders.
     const campaigning = new Election(two, "/e", { id: "two" }).campaign();
+    await eventually(async () => expect(await one.getChildren("/e")).toHaveLength(2));
     await one.setData(first.nodePath, Buffer.from("uno"));
     await first.release();
     await eventually(() => expect(told).toEqual([undefined, "one", "two"]));
