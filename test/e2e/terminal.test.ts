@@ -357,6 +357,8 @@ describe("the session", () => {
     const terminal = await openShell({ chroot, args: ["-t", "4s"] });
     await terminal.enter("create -e /here; create -e -s /n-; ls -w /");
     await terminal.shows("Created /n-0000000001");
+    // The watch is there, too, when the shell asks for the next line.
+    await terminal.endsWith("›");
     await terminal.type("pw");
     proxy.blackhole();
     await terminal.shows(
