@@ -345,7 +345,8 @@ describe("instead of a handshake", () => {
   /** What may get better is tried until the time is over. */
   async function expectRefusedInTime(address: string, says: string | RegExp, options: Partial<SessionOptions> = {}) {
     const { message, tookMs } = await refusal(address, options);
-    expect(message).toContain(`cannot connect to ZooKeeper within 0.4 s: ${address} (`);
+    // The last attempt may fail a moment before the time is over, or a moment after.
+    expect(message.replace(" within 0.4 s", "")).toContain(`cannot connect to ZooKeeper: ${address} (`);
     expect(message).toMatch(says);
     expect(tookMs).toBeGreaterThan(CONNECT_MS - 20);
     expect(tookMs).toBeLessThan(CONNECT_MS + 2_000);
@@ -460,6 +461,7 @@ describe("instead of a handshake", () => {
   test("a session that has given up leaves the server alone", async () => {
     const server = await start({ handshake: "close" });
     await refusal(server.address, { connectTimeoutMs: 100 });
+    await expectNobodyLeft(server);
     const before = server.connections.length;
     // Longer than the pause that the search was in at most.
     await sleep(300);
