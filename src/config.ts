@@ -1,6 +1,6 @@
 /** The program's settings: command line over environment over default. Pure, but for the files that are read through `readFile`. */
 import { tlsFromProperties } from "./client-properties.ts";
-import { parseDuration } from "./duration.ts";
+import { isTimeout, parseDuration, TIMEOUT_RANGE } from "./duration.ts";
 import { UsageError } from "./errors.ts";
 import {
   type GlobalFlags,
@@ -232,10 +232,8 @@ class Settings {
     const found = this.#find(name);
     if (!found) return undefined;
     const ms = parseDurationOf(found);
-    if (ms > 0 && ms < 2 ** 31) return ms;
-    throw new UsageError(`bad duration '${found.value}' for ${found.source}`, {
-      hint: "more than 0, less than 25 days",
-    });
+    if (isTimeout(ms)) return ms;
+    throw new UsageError(`bad duration '${found.value}' for ${found.source}`, { hint: TIMEOUT_RANGE });
   }
 
   #find(name: GlobalName): { value: string; source: string } | undefined {

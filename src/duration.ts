@@ -14,6 +14,13 @@ export function parseDuration(text: string): number {
   return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? ""] ?? 1));
 }
 
+/** Whether ZooKeeper can be asked for such a session timeout: it counts milliseconds in 32 bits. */
+export function isTimeout(ms: number): boolean {
+  return Number.isInteger(ms) && ms > 0 && ms < 2 ** 31;
+}
+
+export const TIMEOUT_RANGE = "more than 0, less than 25 days";
+
 /** As one would write it: 90000 is `90s`, 1500 is `1500ms`. */
 export function formatDuration(ms: number): string {
   const units = Object.entries(UNIT_MS).filter(([unit, size]) => unit !== "" && ms > 0 && ms % size === 0);

@@ -29,6 +29,12 @@ const rows: Row[] = [
     stderr: "error: no command behind --\n  lock [-n] [-w dur] [--recipe name] [paths...] [-- program...]\n",
     exit: 125,
   },
+  ...["1000h", "0s"].map((text) => ({
+    name: `cannot ask for a session timeout of ${text}`,
+    argv: ["lock", "--session-timeout", text, "/a", "--", "true"],
+    stderr: `error: bad duration '${text}'\n  more than 0, less than 25 days\n`,
+    exit: 125,
+  })),
   {
     name: "knows two recipes",
     argv: ["lock", "--recipe", "cake", "/a", "--", "true"],

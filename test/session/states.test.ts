@@ -281,6 +281,12 @@ describe("lost", () => {
   });
 });
 
+test.each([2 ** 31, Infinity, Number.NaN, 0, -1, 1.5])("a session timeout of %d is none", (timeoutMs) => {
+  expect(() => open({ timeoutMs })).toThrow(
+    expect.objectContaining({ name: "UsageError", message: `bad timeoutMs ${timeoutMs}` }),
+  );
+});
+
 describe("connected()", () => {
   test("resolves at once when connected already", async () => {
     const { session } = open();

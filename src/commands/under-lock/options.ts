@@ -1,5 +1,5 @@
 /** The options that lock, rwlock, sem and elect share. */
-import { parseDuration } from "../../duration.ts";
+import { isTimeout, parseDuration, TIMEOUT_RANGE } from "../../duration.ts";
 import { UsageError } from "../../errors.ts";
 import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
 import { acl, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
@@ -21,10 +21,16 @@ const exitCode: ValueParser<number> = (text) => {
 };
 
 /** With a unit: to those who know flock 30 are seconds, to the rest of zksh milliseconds. */
-const timeSpan: ValueParser<number> = (text) => {
+function timeSpan(text: string): number {
   const ms = parseDuration(text);
   if (/[a-z]$/.test(text) || ms === 0) return ms;
   throw new UsageError(`bad duration '${text}': say of what`, { hint: `${text}s are seconds, ${text}ms milliseconds` });
+}
+
+const timeout: ValueParser<number> = (text) => {
+  const ms = timeSpan(text);
+  if (isTimeout(ms)) return ms;
+  throw new UsageError(`bad duration '${text}'`, { hint: TIMEOUT_RANGE });
 };
 
 const SIGNALS: readonly string[] = ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "KILL"];
@@ -58,7 +64,7 @@ export const guardOptions = explainedIn("locks", {
   conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
   why: option("", "text", word, "what for, shown to those who wait"),
   acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
-  sessionTimeout: option("", "dur", timeSpan, "the session timeout to ask for"),
+  sessionTimeout: option("", "dur", timeout, "the session timeout to ask for"),
   grace: option("", "dur", timeSpan, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
   stopSignal: option("", "sig", signalName, "the first signal instead of TERM"),
   onSuspend: option("", "what", oneOf("ignore", "stop", "term"), "when no server answers: ignore, stop (freeze), term"),

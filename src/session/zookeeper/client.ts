@@ -1,3 +1,5 @@
+import { isTimeout, TIMEOUT_RANGE } from "../../duration.ts";
+import { UsageError } from "../../errors.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { AddWatchMode, Opcode } from "../../wire/protocol.ts";
 import type { SessionOptions } from "../options.ts";
@@ -11,8 +13,12 @@ import { nothing, readData, readNames, writePath, Znodes } from "./znodes.ts";
 
 const CONFIG_PATH = "/zookeeper/config";
 
-/** Opens a session. Returns at once; the first call (or `connected()`) waits for a server. */
+/** Opens a session. Returns at once; the first call (or `connected()`) waits for a server. Throws UsageError. */
 export function openSession(options: SessionOptions): S.Session {
+  const { timeoutMs } = options;
+  if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
+    throw new UsageError(`bad timeoutMs ${timeoutMs}`, { hint: TIMEOUT_RANGE });
+  }
   return new Client(options);
 }
 
