@@ -29,7 +29,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   embedded: ["wire"],
   wire: [],
 };
-const COMMON = ["errors", "result", "results", "duration", "child"];
+const COMMON = ["errors", "result", "results", "duration", "timer", "child"];
 /** Files at the top that are part of a layer. */
 const PART_OF: Readonly<Record<string, string>> = { "client-properties": "config", "global-options": "config" };
 

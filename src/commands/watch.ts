@@ -3,6 +3,7 @@ import { followForever } from "../recipes/changes.ts";
 import { TreeFollower } from "../recipes/follow-tree.ts";
 import { ZnodeFollower } from "../recipes/follow-znode.ts";
 import type { Result } from "../result.ts";
+import { startTimer } from "../timer.ts";
 import { duration, flag, option, programToRun, required, type ValueParser, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { nextSession } from "./next-session.ts";
@@ -69,10 +70,10 @@ function stopper({ signal }: Context, within: number | undefined): { signal: Abo
   if (signal.aborted) follow();
   signal.addEventListener("abort", follow, { once: true });
   const late = () => controller.abort(new DeadlineError(`watched for ${within} ms, which was the limit`));
-  const timer = within === undefined ? undefined : setTimeout(late, within);
+  const stopTimer = within === undefined ? undefined : startTimer(within, late);
   const end = () => {
     signal.removeEventListener("abort", follow);
-    clearTimeout(timer);
+    stopTimer?.();
     controller.abort();
   };
   return { signal: controller.signal, end };

@@ -1,4 +1,5 @@
 import { Aborts } from "../session/aborts.ts";
+import { startTimer } from "../timer.ts";
 
 export interface LimitedWait<Signal extends AbortSignal | undefined = AbortSignal | undefined> {
   /** Undefined where nothing can cut the wait short. */
@@ -10,9 +11,6 @@ export interface LimitedWait<Signal extends AbortSignal | undefined = AbortSigna
 /** Thousands may wait under one signal. */
 const aborts = new Aborts();
 
-/** Timers cannot wait longer: 24 days. */
-const LONGEST_MS = 2 ** 31 - 1;
-
 /** A signal that follows the caller's, and aborts with `late()` after `ms`. */
 export function limitWait(signal: AbortSignal, ms: number | undefined, late: () => Error): LimitedWait<AbortSignal>;
 export function limitWait(signal: AbortSignal | undefined, ms: number | undefined, late: () => Error): LimitedWait;
@@ -23,10 +21,10 @@ export function limitWait(signal: AbortSignal | undefined, ms: number | undefine
   const follow = () => controller.abort(signal?.reason);
   if (signal?.aborted) follow();
   const forget = signal && aborts.on(signal, follow);
-  const timer = ms === undefined || ms > LONGEST_MS ? undefined : setTimeout(() => controller.abort(late()), ms);
+  const stopTimer = ms === undefined ? undefined : startTimer(ms, () => controller.abort(late()));
   const end = () => {
     forget?.();
-    clearTimeout(timer);
+    stopTimer?.();
   };
   return { signal: controller.signal, end };
 }

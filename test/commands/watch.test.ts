@@ -132,6 +132,13 @@ describe("watch", () => {
     expect(await watching.exit).toBe(130);
   });
 
+  test("its time may be longer than a timer's", async () => {
+    const watching = start(["watch", "/n", "--within", "1000h"]);
+    await watching.has("absent /n");
+    watching.ctrlC();
+    expect(await watching.exit).toBe(130);
+  });
+
   test("needs permission to read", async () => {
     await other.create("/n", null, { acl: [{ perms: 16, scheme: "world", id: "anyone" }] });
     expect(await start(["watch", "/n"]).exit).toBe(4);

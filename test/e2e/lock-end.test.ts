@@ -41,6 +41,16 @@ describe("the end", () => {
     expect(at("released") - at("acquired")).toBeGreaterThanOrEqual(2_990);
   });
 
+  it("waits for --min-hold however long it is, but for a signal", async (context) => {
+    const scene = await Scene.at(context);
+    const zksh = scene.start(["--json", "lock", "--min-hold", "1000h", LOCK, "--", "true"]);
+    await eventually(() => expect(zksh.stderr).toContain("child_exit"));
+    const toldAt = Date.now();
+    zksh.kill("SIGTERM");
+    const released = eventsOf(await zksh.result).find(({ event }) => event === "released");
+    expect(Date.parse(String(released?.at))).toBeGreaterThanOrEqual(toldAt);
+  });
+
   it.for([
     {
       how: "ours",

@@ -29,6 +29,16 @@ it.for([
   await holder.zksh.result;
 });
 
+it("-w may be longer than a timer's time", async (context) => {
+  const scene = await Scene.at(context);
+  const holder = await scene.holding();
+  const waiter = scene.start(["lock", "-w", "1000h", LOCK, "--", "echo", "run"]);
+  await scene.queue(2);
+  holder.beat.end();
+  const { code, stdout, stderr } = await waiter.result;
+  expect([code, String(stdout), stderr]).toEqual([0, "run\n", ""]);
+});
+
 it.for([
   { code: 124, line: "lock -w 4s /l", says: "waited 4s for /l, held by .*@.* pid .*" },
   { code: 9, line: "lock -n -E 9 /l", says: "/l is held by .*@.* pid .*" },

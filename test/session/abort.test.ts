@@ -172,6 +172,15 @@ describe("against a server that keeps a record", () => {
     });
   });
 
+  test.each([2 ** 31, Infinity])("a call may take %d ms", async (timeoutMs) => {
+    const session = openFake();
+    await session.connected({ timeoutMs });
+    const making = session.create("/a", null, { timeoutMs });
+    await eventually(() => expect(held).toHaveLength(1));
+    held[0]?.ok(text("/a"));
+    expect(await making).toBe("/a");
+  });
+
   test("a thousand calls share one listener on their signal", async () => {
     const session = openFake();
     await session.connected();

@@ -287,6 +287,12 @@ test.each([2 ** 31, Infinity, Number.NaN, 0, -1, 1.5])("a session timeout of %d 
   );
 });
 
+test.each([2 ** 31, Infinity])("the first connection may take %d ms", async (connectTimeoutMs) => {
+  const { session } = open({ connectTimeoutMs });
+  await session.connected();
+  expect(fake.connections).toHaveLength(1);
+});
+
 describe("connected()", () => {
   test("resolves at once when connected already", async () => {
     const { session } = open();

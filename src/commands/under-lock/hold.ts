@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { LockExitCode } from "../../errors.ts";
+import { startTimer } from "../../timer.ts";
 import type { Ending } from "./ending.ts";
 import type { Acquired } from "./queue-up.ts";
 import type { Held } from "./recipe.ts";
@@ -43,14 +43,16 @@ export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
 
 /** What is left of --min-hold; cut short by loss and by signals. */
 export async function holdOn({ context }: Task, held: Held, ms: number): Promise<void> {
-  const both = AbortSignal.any([held.signal, context.signal]);
-  await pause(ms, undefined, { signal: both }).catch(() => {});
+  const over = new AbortController();
+  const stopTimer = startTimer(ms, () => over.abort());
+  await aborted(AbortSignal.any([held.signal, context.signal, over.signal]));
+  stopTimer();
 }
 
 /** Resolves when `signal` is aborted; never when `stop` is first. */
-function aborted(signal: AbortSignal, stop: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal, stop?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true, signal: stop });
+    signal.addEventListener("abort", () => resolve(), { once: true, ...(stop && { signal: stop }) });
   });
 }

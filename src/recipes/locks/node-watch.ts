@@ -1,6 +1,7 @@
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { baseName, parentPath } from "../../session/path.ts";
 import type { Session, WatchEvent } from "../../session/session.ts";
+import { startTimer } from "../../timer.ts";
 import type { Bell } from "../bell.ts";
 import { sessionLost } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
@@ -55,11 +56,11 @@ export class NodeWatch {
   async heard(signal: AbortSignal | undefined, pollMs?: number): Promise<void> {
     const isBlind = this.#watched !== this.#path;
     const poll = isBlind ? BLIND_POLL_MS : pollMs;
-    const timer = poll === undefined ? undefined : setTimeout(() => this.#bell.ring(), poll);
+    const stopTimer = poll === undefined ? undefined : startTimer(poll, () => this.#bell.ring());
     try {
       await this.#bell.heard(signal);
     } finally {
-      clearTimeout(timer);
+      stopTimer?.();
     }
     if (this.#session.state === "lost") throw sessionLost();
   }

@@ -1,4 +1,5 @@
 import { ConnectionError, DeadlineError, InterruptedError, UsageError, type ZkshError } from "../../errors.ts";
+import { startTimer } from "../../timer.ts";
 import type { JuteReader } from "../../wire/jute.ts";
 import { MalformedFrameError } from "../../wire/jute.ts";
 import { ErrorCode } from "../../wire/protocol.ts";
@@ -78,10 +79,10 @@ export function limited<T>(
   return new Promise<T>((resolve, reject) => {
     const onAbort = () => end(interrupted(signal as AbortSignal, giveUp()));
     const onDeadline = () => end(new DeadlineError(`${what} (${timeoutMs} ms)`, withOutcome(giveUp())));
-    const timer = timeoutMs === undefined ? undefined : setTimeout(onDeadline, timeoutMs);
+    const stopTimer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, onDeadline);
     const forget = signal && aborts.on(signal, onAbort);
     const release = () => {
-      clearTimeout(timer);
+      stopTimer?.();
       forget?.();
     };
     const end = (error: Error) => {

@@ -1,3 +1,4 @@
+import { startTimer } from "../../timer.ts";
 import type { SessionOptions } from "../options.ts";
 import { systemClock } from "./liveness.ts";
 import type { ServerList } from "./servers.ts";
@@ -12,7 +13,7 @@ export class Patience {
   readonly #servers: ServerList;
   readonly #onGivenUp: (message: string) => void;
   #startedAt = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #stopTimer: (() => void) | undefined;
 
   constructor(options: SessionOptions, servers: ServerList, onGivenUp: (message: string) => void) {
     this.limitMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
@@ -24,11 +25,11 @@ export class Patience {
   start(): void {
     this.stop();
     this.#startedAt = systemClock.now().mono;
-    this.#timer = setTimeout(() => this.#giveUp(` within ${this.limitMs / 1000} s`), this.limitMs);
+    this.#stopTimer = startTimer(this.limitMs, () => this.#giveUp(` within ${this.limitMs / 1000} s`));
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#stopTimer?.();
   }
 
   /** An attempt has failed: gives up, and says so, when more of them make no sense. */

@@ -9,6 +9,8 @@ import { ServerList } from "./servers.ts";
 
 /** The least one address gets for TCP and handshake, however many share the time. */
 const MIN_ATTEMPT_MS = 250;
+/** The most: one that says nothing must not be the only one that is tried. */
+const MAX_ATTEMPT_MS = 60_000;
 /**
  * How many handshakes a session lives to see, at the least. A server that is just starting may take a connection and never
  * answer: with one server and all of the time for it, that would be the end of the session.
@@ -93,8 +95,11 @@ export class ServerSearch {
   #attemptMs(): number {
     const { size } = this.#servers;
     const { grantedTimeoutMs } = this.#handshake;
-    if (grantedTimeoutMs === undefined) return Math.max(MIN_ATTEMPT_MS, this.#patience.limitMs / size);
-    return Math.max(MIN_ATTEMPT_MS, grantedTimeoutMs / Math.max(size, MIN_REATTEMPTS));
+    const share =
+      grantedTimeoutMs === undefined
+        ? this.#patience.limitMs / size
+        : grantedTimeoutMs / Math.max(size, MIN_REATTEMPTS);
+    return Math.min(Math.max(MIN_ATTEMPT_MS, share), MAX_ATTEMPT_MS);
   }
 
   #attached(attached: Attached): void {

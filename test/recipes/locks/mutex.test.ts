@@ -151,6 +151,22 @@ describe("Mutex", () => {
     expect((await acquiring).isHeld()).toBe(true);
   });
 
+  test("looks at the queue less often than a timer can tell", async () => {
+    const chroot = await freshChroot();
+    const holder = openFor(chroot);
+    const held = await new Mutex(holder, "/l").acquire();
+    const events: LockEvent[] = [];
+    const trace: string[] = [];
+    const session = openFor(chroot, { trace: (line) => trace.push(line) });
+    const mutex = new Mutex(session, "/l", { onEvent: (event) => events.push(event) });
+    const acquiring = mutex.acquire({ refreshMs: 30 * 24 * 3_600_000 });
+    await eventually(() => expect(events.at(-1)?.event).toBe("waiting"));
+    for (let round = 0; round < 20; round++) await holder.sync("/l");
+    expect(trace.filter((line) => line.startsWith("getChildren2"))).toHaveLength(1);
+    await held.release();
+    expect((await acquiring).isHeld()).toBe(true);
+  });
+
   test("a signal that has been aborted makes no ticket", async () => {
     const session = openFor(await freshChroot());
     const mutex = new Mutex(session, "/l");
