@@ -105,15 +105,18 @@ export class ConflictError extends ZkshError {
 
 /**
  * There is no usable session: `unreachable`, `connection-loss`, `session-expired`, `session-closed`, `session-moved`.
- * After `connection-loss` the fate of the request is unknown; `sent` is false when it certainly never left.
+ * After `connection-loss` the fate of the request is unknown; `sent` is false when it certainly never left, and
+ * `isOversized` tells that it is larger than what servers usually take, who hang up on it.
  */
 export class ConnectionError extends ZkshError {
   readonly exitCode = ExitCode.connection;
   readonly sent: boolean;
+  readonly isOversized: boolean;
 
-  constructor(reason: string, message: string, details: ErrorDetails & { sent?: boolean } = {}) {
+  constructor(reason: string, message: string, details: ErrorDetails & { sent?: boolean; isOversized?: boolean } = {}) {
     super(reason, message, details);
     this.sent = details.sent ?? true;
+    this.isOversized = details.isOversized ?? false;
   }
 }
 

@@ -8,7 +8,7 @@ import type { CallOptions, ReadOptions, Session, Stat } from "../../session/sess
 import { askForPaths, parentMode } from "./make-path.ts";
 import { type Chores, remove } from "./removal.ts";
 import { creates, type Listing, nextNumber, type Ticket, type TicketShape, toTicket, toTickets } from "./ticket.ts";
-import { isFateUnknown, untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, isHopeless, untilAnswered } from "./unanswered.ts";
 
 /** A ticket, and who was in the queue right after it was made. */
 export interface Entered<Known = Listing> {
@@ -54,6 +54,7 @@ export async function enter(
   uuid: string,
   { signal, chores, knownPaths, foresight }: EnterOptions & Partial<ForesightOptions>,
 ): Promise<Entered<Listing | undefined>[]> {
+  let losses = 0;
   for (let isAgain = false; ; isAgain = true) {
     signal?.throwIfAborted();
     const isUnknown = ({ path, parents }: TicketShape) => parents && !knownPaths.has(path);
@@ -83,6 +84,7 @@ export async function enter(
       }
       const found = await afterFailure(session, shapes, uuid, error, { signal, chores });
       if (found) return found;
+      if (isHopeless(error, ++losses)) throw error;
       continue;
     }
     try {

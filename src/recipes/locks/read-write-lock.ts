@@ -8,7 +8,7 @@ import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
 import type { Stake } from "./ticket.ts";
-import { isFateUnknown, untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, isHopeless, untilAnswered } from "./unanswered.ts";
 
 const LABELS = {
   read: { curator: "__READ__", kazoo: "__rlock__" },
@@ -67,7 +67,7 @@ export class ReadWriteLock {
       { op: "create", path: toReader(node), data, mode: "ephemeral", ...(acl && { acl }) },
       { op: "delete", path: node },
     ]);
-    for (;;) {
+    for (let losses = 1; ; losses++) {
       try {
         const { zxid } = await session.multi(ops);
         return { nodes, token: zxid };
@@ -75,6 +75,7 @@ export class ReadWriteLock {
         if (!isFateUnknown(error)) throw error;
         const stake = await this.#findAgain(nodes);
         if (stake) return stake;
+        if (isHopeless(error, losses)) throw error;
       }
     }
   }

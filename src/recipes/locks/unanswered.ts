@@ -8,6 +8,14 @@ export function isFateUnknown(error: unknown): boolean {
 
 const REASONS: ReadonlySet<string> = new Set(["connection-loss", "malformed-reply", "session-moved"]);
 
+/** A large request that broke this many connections is what breaks them. */
+const MAX_LOSSES = 3;
+
+/** Whether it makes no sense to repeat a request whose answer was lost for so many times. */
+export function isHopeless(error: unknown, losses: number): boolean {
+  return error instanceof ConnectionError && error.isOversized && losses >= MAX_LOSSES;
+}
+
 /**
  * Asks until a server answers, for what may be asked twice. Every round waits for a connection of its own, and the
  * session's clock ends them all. The first question leaves in this very turn.

@@ -16,7 +16,7 @@ import { OwnTicket } from "./own-ticket.ts";
 import { type Removed, unlessOver } from "./removal.ts";
 import type { Stake } from "./ticket.ts";
 import { sessionLost } from "./ticket.ts";
-import { isFateUnknown, untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, isHopeless, untilAnswered } from "./unanswered.ts";
 
 export class UniqueLock extends LockRecipe<HeldLock> {
   readonly path: string;
@@ -47,23 +47,23 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   async #create(mine: Buffer, signal: AbortSignal | undefined): Promise<Stake | undefined> {
     const { path, session } = this;
     const { acl, mustExist } = this.options;
-    for (let isUnsure = false; ; ) {
+    for (let losses = 0; ; ) {
       try {
         signal?.throwIfAborted();
         const create = { op: "create", path, data: mine, mode: "ephemeral", ...(acl && { acl }) } as const;
         const { zxid } = await session.multi([create], { signal });
         return { nodes: [path], token: zxid };
       } catch (error) {
-        if (isFateUnknown(error)) isUnsure = true;
-        else if (error instanceof NoNodeError && !mustExist && parentPath(path) !== "/") {
+        if (isFateUnknown(error) && !isHopeless(error, ++losses)) continue;
+        if (error instanceof NoNodeError && !mustExist && parentPath(path) !== "/") {
           await makePaths(session, [{ path: parentPath(path) }], "container", { signal });
         } else if (isNodeExists(error)) {
           // Perhaps by ourselves: the reply to an earlier try was lost.
-          return isUnsure ? await this.#findAgain(mine, signal) : undefined;
+          return losses > 0 ? await this.#findAgain(mine, signal) : undefined;
         } else {
           const wasCut = error instanceof InterruptedError || error instanceof DeadlineError;
           const outcome = wasCut ? error.outcome : undefined;
-          if (isUnsure || outcome) this.chores.add(this.#takeBack(mine, outcome));
+          if (losses > 0 || outcome) this.chores.add(this.#takeBack(mine, outcome));
           throw error;
         }
       }

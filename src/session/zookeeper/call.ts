@@ -124,6 +124,7 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
     return new ConnectionError("session-closed", "the session is closed", { ...about(call), sent });
   }
   const { bytes } = call.request;
+  const isOversized = bytes > USUAL_MAX_REQUEST;
   return new ConnectionError(
     "connection-loss",
     `the connection was lost before the answer came${call.path === undefined ? "" : `: ${call.path}`} (ConnectionLoss)`,
@@ -131,10 +132,10 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
       ...about(call),
       code: failure.code,
       sent,
-      hint:
-        bytes > USUAL_MAX_REQUEST
-          ? `the request has ${bytes} bytes; servers refuse more than their jute.maxbuffer, usually 1 MB`
-          : "the server may or may not have carried it out: look before you repeat it",
+      isOversized,
+      hint: isOversized
+        ? `the request has ${bytes} bytes; servers refuse more than their jute.maxbuffer, usually 1 MB`
+        : "the server may or may not have carried it out: look before you repeat it",
     },
   );
 }
