@@ -36,8 +36,28 @@ export function describeRequest(path: string, { by = "somebody", reason }: Revok
   return `${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}`;
 }
 
+/** Everybody who waits reads it. */
+const MAX_BYTES = 1024;
+/** Of a text; no id and no time is as long. */
+const MIN_LENGTH = 40;
+
 export function encodeRecord(record: HolderRecord): Buffer {
-  return Buffer.from(JSON.stringify(record));
+  return Buffer.from(recordText(record));
+}
+
+/** As JSON with room for `moreBytes`: its longest texts are cut for that. */
+export function recordText(record: HolderRecord, moreBytes = 0): string {
+  const isTooLong = (text: string) => Buffer.byteLength(text) + moreBytes > MAX_BYTES;
+  let text = JSON.stringify(record);
+  for (let length = MAX_BYTES; length >= MIN_LENGTH && isTooLong(text); length -= 8) {
+    text = JSON.stringify(record, (_key, value) => (typeof value === "string" ? cut(value, length) : value));
+  }
+  return text;
+}
+
+/** Between characters: half a surrogate pair is none. */
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** Undefined when the data is not ours; other libraries leave nothing, an address, or a name. */

@@ -2,7 +2,7 @@ import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
 import { limitWait } from "../limit-wait.ts";
 import type { LockEvent, LockListener } from "./events.ts";
-import type { HolderRecord, LockMode, Party } from "./holder-record.ts";
+import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
 import { Chores } from "./removal.ts";
 
 /** Who we are, for `whoholds` and for those who wait behind us. */
@@ -43,6 +43,9 @@ export interface Attempt {
   /** The data of its tickets, and what else is to be in it. */
   readonly data: (more?: Partial<HolderRecord>) => Buffer;
 }
+
+/** Of a record, for what is put behind its common part: an id, and two times. */
+const LATER_BYTES = 120;
 
 /** What all locks have in common: one deadline, one way to be cut short, and nothing left behind. */
 export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
@@ -121,8 +124,8 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     if (data) return data;
     const { id } = this.session;
     if (this.#common?.id !== id) {
-      const record = { v: 1, tool: "zksh", ...holder, mode: this.mode, session: sessionName(id) };
-      this.#common = { id, text: JSON.stringify(record).slice(0, -1) };
+      const record = { v: 1, tool: "zksh", ...holder, mode: this.mode, session: sessionName(id) } as const;
+      this.#common = { id, text: recordText(record, LATER_BYTES).slice(0, -1) };
     }
     const rest = more ? `,${JSON.stringify(more).slice(1)}` : "}";
     return Buffer.from(`${this.#common.text},"queued":"${queued}"${rest}`);
