@@ -76,6 +76,9 @@ describe("fence guard", () => {
     { words: ["guard", "/f", "x"], error: "bad token 'x'" },
     { words: ["guard", "/f", "-1"], error: "bad token '-1'" },
     { words: ["guard", "/f/", "1"], error: "Path must not end with / character" },
+    { words: ["guard", "/", "1"], error: "/ cannot keep a token" },
+    { words: ["guard", "/zookeeper", "1"], error: "/zookeeper belongs to the server" },
+    { words: ["guard", "/zookeeper/quota/x", "1"], error: "/zookeeper belongs to the server" },
     { words: ["keep", "/f", "1"], error: "'keep' is nothing that fence does" },
   ])("$words is a mistake", async ({ words, error }) => {
     const { exit, stderr } = await fence(...words);

@@ -3,6 +3,7 @@ import { ConflictError, NoNodeError, OperationError, UsageError } from "../../er
 import { validatePath } from "../../session/path.ts";
 import type { CallOptions, CreateOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
 import { createWithParents } from "../create-with-parents.ts";
+import { mustBeOwn } from "./own-path.ts";
 
 /** One holding of a lock: the ticket, and the czxid that no other ticket will ever have. */
 export interface Sequencer {
@@ -33,7 +34,7 @@ export async function isCurrent(session: Session, { node, czxid }: Sequencer, op
 
 /**
  * A register that only grows: takes the token if none was higher, and makes the znode if there is none. Returns what was
- * there before. Throws OperationError for a token that is lower.
+ * there before. Throws OperationError for a token that is lower, UsageError for a path that is not its own.
  */
 export async function guard(
   session: Session,
@@ -41,6 +42,7 @@ export async function guard(
   token: bigint,
   options: CallOptions,
 ): Promise<bigint | undefined> {
+  mustBeOwn(path, "keep a token", "give a path of the guard's own");
   const bytes = Buffer.from(String(token));
   for (;;) {
     try {

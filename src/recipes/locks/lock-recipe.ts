@@ -3,6 +3,7 @@ import type { Acl, Session } from "../../session/session.ts";
 import { limitWait } from "../limit-wait.ts";
 import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
+import { mustBeOwn } from "./own-path.ts";
 import { Chores } from "./removal.ts";
 
 /** Who we are, for `whoholds` and for those who wait behind us. */
@@ -60,10 +61,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   #common: { readonly id: bigint; readonly text: string } | undefined;
 
   constructor(session: Session, paths: readonly string[], mode: LockMode, options: LockOptions = {}) {
-    if (paths.includes("/")) throw new UsageError("/ cannot be locked", { hint: "give a path of the lock's own" });
-    if (paths.some((path) => path === "/zookeeper" || path.startsWith("/zookeeper/"))) {
-      throw new UsageError("/zookeeper belongs to the server", { hint: "give a path of the lock's own" });
-    }
+    for (const path of paths) mustBeOwn(path, "be locked", "give a path of the lock's own");
     this.session = session;
     this.options = options;
     this.mode = mode;
