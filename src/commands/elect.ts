@@ -14,7 +14,7 @@ const REJOIN_AFTER_MS = 1_000;
 export const elect = defineCommand({
   details:
     "The command runs while we lead, and is stopped when that can no longer be proved. --leader ends with exit code 1 " +
-    "when nobody leads. More options and the exit codes: as lock.",
+    "when nobody leads. More options and the exit codes: help locks.",
   examples: ["elect /scheduler -- echo leading", "elect --leader /scheduler"],
   effect: "write",
   args: {

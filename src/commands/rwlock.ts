@@ -15,7 +15,7 @@ const side: ValueParser<"read" | "write"> = (text) => {
 export const rwlock = defineCommand({
   details:
     "Runs the command with others who read, or alone to write. First come first served: a writer that waits is not " +
-    "overtaken. Options and exit codes are those of lock.",
+    "overtaken. More options and the exit codes: help locks.",
   examples: ["rwlock read /db -- echo dumping", "rwlock write /db -- echo migrating"],
   effect: "write",
   args: {

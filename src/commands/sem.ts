@@ -15,7 +15,7 @@ const permits: ValueParser<number> = (text) => {
 export const sem = defineCommand({
   details:
     "At most so many at once, first come first served. The limit is recorded with the path: whoever comes with another " +
-    "one is refused. Several permits: all or none. Options and exit codes are those of lock.",
+    "one is refused. Several permits: all or none. More options and the exit codes: help locks.",
   examples: ["sem --limit 3 /backup -- echo running", "sem --limit 4 -k 2 /build -- echo two of four"],
   effect: "write",
   args: {

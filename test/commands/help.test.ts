@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { elect } from "../../src/commands/elect.ts";
 import { topics } from "../../src/commands/help-topics.ts";
 import { commands } from "../../src/commands/index.ts";
+import { lock } from "../../src/commands/lock.ts";
+import { rwlock } from "../../src/commands/rwlock.ts";
+import { sem } from "../../src/commands/sem.ts";
+import { sharedOptions } from "../../src/commands/under-lock/options.ts";
 import { ExitCode } from "../../src/errors.ts";
 import { globalOptions, globalTerm } from "../../src/global-options.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
@@ -125,6 +130,13 @@ describe("topics", () => {
     expect(exit).toBe(0);
     expect(stdout).toMatch(new RegExp(`^${name}: `));
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test.each(Object.entries(sharedOptions))("locks: %s is an option of all it is said to be of", (key, { summary }) => {
+    const all = Object.entries({ lock, rwlock, sem, elect });
+    const having = all.filter(([, { options }]) => key in options).map(([name]) => name);
+    const [, said = "lock, rwlock, sem, elect"] = /^(\w+(?:, \w+)*): with /.exec(summary) ?? [];
+    expect(having.join(", ")).toBe(said);
   });
 
   test("commands: every command with its line", async () => {

@@ -77,7 +77,12 @@ export const guardOptions = explainedIn("locks", {
 });
 
 export const compatOption = explainedIn("locks", {
-  compat: option("", "who", oneOf("curator", "all"), "all: make a second ticket that stock kazoo respects"),
+  compat: option(
+    "",
+    "who",
+    oneOf("curator", "all"),
+    "lock, rwlock: with all, make a second ticket that stock kazoo respects",
+  ),
 });
 
 /** What `help locks` explains. */
