@@ -1,4 +1,5 @@
 /** The program's settings: command line over environment over default. Pure, but for the files that are read through `readFile`. */
+import { resolve } from "node:path";
 import { tlsFromProperties } from "./client-properties.ts";
 import { isTimeout, parseDuration, TIMEOUT_RANGE } from "./duration.ts";
 import { UsageError } from "./errors.ts";
@@ -26,6 +27,8 @@ export interface Surroundings {
 export interface Config {
   /** What the session needs, but for what is in files: {@link sessionOptions} adds that. */
   readonly session: SessionOptions;
+  /** How to connect, as variables for the programs that we run; where to is the session's own. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly files: ConfigFiles;
   readonly tls: { readonly servername?: string; readonly isInsecure: boolean } | undefined;
   readonly output: OutputFormat;
@@ -70,6 +73,7 @@ export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Conf
   }
   return {
     session: sessionSettings(settings),
+    environment: passedOn(flags, isEmbedded),
     files: fileSettings(settings),
     tls: isEmbedded ? undefined : tlsSettings(settings),
     output: outputFormat(flags, surroundings),
@@ -93,6 +97,19 @@ function refuseOtherServers(flags: GlobalFlags): void {
   if (other) throw new UsageError(`--embedded and ${globalSpelling(other)} were both given`);
 }
 
+/** As it was given on the command line; the environment's is theirs already. */
+function passedOn(flags: GlobalFlags, isEmbedded: boolean): Record<string, string> {
+  // The environment's TLS is for other servers.
+  const variables: Record<string, string> = isEmbedded ? { ZKSH_TLS: "0" } : {};
+  for (const option of globalOptions) {
+    const value = flags[option.name]?.at(-1);
+    if (!("isPassedOn" in option) || value === undefined) continue;
+    // They may run in another directory.
+    variables[option.env] = "value" in option && option.value === "FILE" ? resolve(value) : value;
+  }
+  return variables;
+}
+
 /** The format alone: an error in any other setting is already reported in it. */
 export function outputFormat(flags: GlobalFlags, { env, programName }: Surroundings): OutputFormat {
   const formats = ["text", "json", "zkcli"] as const;
@@ -104,7 +121,8 @@ export function outputFormat(flags: GlobalFlags, { env, programName }: Surroundi
 }
 
 /** The session's options with the contents of all files. Throws UsageError when one cannot be read. */
-export async function sessionOptions({ session, files, tls }: Config, readFile: ReadFile): Promise<SessionOptions> {
+export async function sessionOptions(config: Config, readFile: ReadFile): Promise<SessionOptions> {
+  const { session, environment, files, tls } = config;
   const read = async (option: string, path: string) => readOrExplain(option, path, readFile);
   const auth = files.auth === undefined ? [] : parseAuthFile(await read("--auth-file", files.auth));
   const fromProperties =
@@ -120,6 +138,7 @@ export async function sessionOptions({ session, files, tls }: Config, readFile: 
   };
   return {
     ...session,
+    environment,
     auth: [...auth, ...(session.auth ?? [])],
     ...((own || fromProperties) && { tls: { ...fromProperties, ...own } }),
   };

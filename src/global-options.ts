@@ -11,6 +11,8 @@ export interface GlobalOption {
   /** The word that stands for the value; an option without one is a switch. */
   readonly value?: string;
   readonly env?: string;
+  /** What is given on the command line reaches the programs that we run, as its variable. */
+  readonly isPassedOn?: true;
   readonly summary: string;
 }
 
@@ -29,29 +31,32 @@ export const globalOptions = [
     zkcli: "-timeout",
     value: "DUR",
     env: "ZKSH_TIMEOUT",
+    isPassedOn: true,
     summary: "session timeout to ask for (30s)",
   },
   {
     name: "connect-timeout",
     value: "DUR",
     env: "ZKSH_CONNECT_TIMEOUT",
+    isPassedOn: true,
     summary: "give up when no server answers (10s)",
   },
   { name: "read-only", short: "-r", env: "ZKSH_READ_ONLY", summary: "accept a read-only server, refuse every write" },
   { name: "embedded", summary: "start a private in-memory server and use it" },
   { name: "auth", value: "SCHEME:CRED", summary: "prove an identity, as addauth; may be repeated" },
   { name: "auth-file", value: "FILE", env: "ZKSH_AUTH_FILE", summary: "the same, one SCHEME:CRED a line" },
-  { name: "tls", env: "ZKSH_TLS", summary: "connect with TLS (implied by the next five)" },
-  { name: "tls-ca", value: "FILE", env: "ZKSH_TLS_CA", summary: "certificates to trust (PEM)" },
-  { name: "tls-cert", value: "FILE", env: "ZKSH_TLS_CERT", summary: "our own certificate (PEM)" },
-  { name: "tls-key", value: "FILE", env: "ZKSH_TLS_KEY", summary: "its private key (PEM)" },
+  { name: "tls", env: "ZKSH_TLS", isPassedOn: true, summary: "connect with TLS (implied by the next five)" },
+  { name: "tls-ca", value: "FILE", env: "ZKSH_TLS_CA", isPassedOn: true, summary: "certificates to trust (PEM)" },
+  { name: "tls-cert", value: "FILE", env: "ZKSH_TLS_CERT", isPassedOn: true, summary: "our own certificate (PEM)" },
+  { name: "tls-key", value: "FILE", env: "ZKSH_TLS_KEY", isPassedOn: true, summary: "its private key (PEM)" },
   {
     name: "tls-servername",
     value: "NAME",
     env: "ZKSH_TLS_SERVERNAME",
+    isPassedOn: true,
     summary: "the name the server's certificate must carry",
   },
-  { name: "tls-insecure", env: "ZKSH_TLS_INSECURE", summary: "accept any certificate" },
+  { name: "tls-insecure", env: "ZKSH_TLS_INSECURE", isPassedOn: true, summary: "accept any certificate" },
   {
     name: "client-configuration",
     zkcli: "-client-configuration",

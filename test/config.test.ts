@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, sessionOptions } from "../src/config.ts";
 import type { GlobalFlags } from "../src/global-options.ts";
@@ -15,6 +16,7 @@ const DEFAULTS = {
     readOnly: false,
     auth: [],
   },
+  environment: {},
   files: {},
   tls: undefined,
   output: "text",
@@ -172,6 +174,23 @@ const readFile = async (path: string) => {
 describe("readConfig", () => {
   test("has a default for everything", () => {
     expect(read()).toEqual(DEFAULTS);
+  });
+
+  test("what programs that are run are told: how to connect, with whole file names, and no credential", () => {
+    const flags = {
+      timeout: ["5s"],
+      tls: ["true"],
+      "tls-key": ["key.pem"],
+      auth: ["a:b"],
+      "auth-file": ["f"],
+      yes: ["1"],
+    };
+    const given = { ZKSH_TIMEOUT: "5s", ZKSH_TLS: "true", ZKSH_TLS_KEY: resolve("key.pem") };
+    expect(read({ ...flags, "tls-cert": ["/c"] }, { ZKSH_CONNECT_TIMEOUT: "9s" }).environment).toEqual({
+      ...given,
+      ZKSH_TLS_CERT: "/c",
+    });
+    expect(read({ embedded: ["true"] }, { ZKSH_TLS: "1" }).environment).toEqual({ ZKSH_TLS: "0" });
   });
 
   test.each(sessions)("session: $name", ({ flags, env, session }) => {

@@ -253,6 +253,7 @@ describe("main", () => {
         timeoutMs: 5000,
         connectTimeoutMs: 10_000,
         refusedTimeoutMs: 1_000,
+        environment: { ZKSH_TIMEOUT: "5s" },
         readOnly: false,
         auth: [{ scheme: "digest", credential: Buffer.from("u:p") }],
       },

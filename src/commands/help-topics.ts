@@ -114,6 +114,12 @@ export const topics: readonly Topic[] = [
           { term: "TERM", summary: "dumb: no colour" },
         ],
       },
+      {
+        text:
+          "The commands that lock, rwlock, sem, elect and watch run find ZKSH_SERVER set to the servers in use, and the " +
+          "timeouts and TLS options that were given: a zksh in there asks the same servers. --auth and --auth-file are " +
+          "not passed on.",
+      },
     ],
   },
   {

@@ -27,6 +27,10 @@ const LOCK_VARIABLES: readonly HelpRow[] = [
     term: "ZK_LOCK_HELD",
     summary: "all that is held around the command, a line each, with tabs: path, token, mode, znode, session",
   },
+  {
+    term: "ZKSH_SERVER, _TIMEOUT, _TLS, …",
+    summary: "where the lock is, and how to connect, as given by options: a zksh in the command needs none",
+  },
 ];
 
 function sharedOptionRows(options: Readonly<Record<string, Option<unknown>>>): HelpRow[] {

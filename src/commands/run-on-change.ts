@@ -16,6 +16,8 @@ export type Outcome = Change | Notice | Ran;
 
 export interface RunOptions {
   readonly argv: ChildRequest["argv"];
+  /** Added to what tells of the change. */
+  readonly env: ChildRequest["env"];
   readonly signal: AbortSignal;
   readonly run: (request: ChildRequest) => Promise<ChildEnd>;
 }
@@ -31,7 +33,7 @@ export function isChange({ event }: Outcome): boolean {
  */
 export async function* runOnChange(
   changes: AsyncIterable<Change | Notice>,
-  { argv, signal, run }: RunOptions,
+  { argv, env, signal, run }: RunOptions,
 ): AsyncGenerator<Notice | Ran> {
   const waiting = new Map<string, Change | Notice>();
   const bell = new Bell();
@@ -53,7 +55,7 @@ export async function* runOnChange(
       waiting.delete(key);
       if (isNotice(change)) yield change;
       else if (change.event !== "absent") {
-        const end = await run({ argv, signal, env: environment(change), input: input(change) });
+        const end = await run({ argv, signal, env: { ...env, ...environment(change) }, input: input(change) });
         yield { event: "ran", change, argv, end, isFailure: !("code" in end && end.code === 0) };
       }
     }

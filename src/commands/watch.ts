@@ -45,7 +45,8 @@ export const watch = defineCommand({
     const changes = followForever(follower, { signal, session });
     const [file, ...rest] = program;
     const run = context.runChild;
-    const outcomes = file === undefined ? changes : runOnChange(changes, { argv: [file, ...rest], signal, run });
+    const { environment: env } = context.session();
+    const outcomes = file === undefined ? changes : runOnChange(changes, { argv: [file, ...rest], env, signal, run });
     try {
       let seen = 0;
       for await (const outcome of outcomes) {

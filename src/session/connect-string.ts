@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import type { ServerAddress } from "./options.ts";
+import type { ServerAddress, SessionOptions } from "./options.ts";
 import { validatePath } from "./path.ts";
 
 const DEFAULT_PORT = 2181;
@@ -32,6 +32,11 @@ function parsePort(text: string | undefined, whole: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65535) throw new UsageError(`bad port '${text}' in server list: '${whole}'`);
   return port;
+}
+
+/** The text that {@link parseConnectString} reads. */
+export function formatConnectString({ servers, chroot = "" }: Pick<SessionOptions, "servers" | "chroot">): string {
+  return servers.map(formatAddress).join() + chroot;
 }
 
 /** `host:port`, with brackets around IPv6. */

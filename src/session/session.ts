@@ -189,6 +189,8 @@ export interface Session {
   readonly isReadOnly: boolean;
   /** The highest zxid any reply has carried. */
   readonly lastZxid: bigint;
+  /** The variables that make a zksh which another program runs ask the same servers. No secrets are among them. */
+  readonly environment: Readonly<Record<string, string>>;
 
   /**
    * True while ZooKeeper cannot have expired this session, judged by clocks rather than by the last state heard:

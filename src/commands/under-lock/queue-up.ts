@@ -12,14 +12,20 @@ export interface Acquired {
   readonly session: Session;
 }
 
+/** A command around this one holds it, and that is enough. The session is closed. */
+export interface HeldAround {
+  readonly held: undefined;
+  readonly session: Session;
+}
+
 /** Whoever has waited for an hour waits for a server that is being restarted, too. */
 const LOOK_AGAIN_MS = 1_000;
 
 /**
  * Queues, over the end of sessions too: the place is then a new one, and said so. The session is closed unless it is
- * returned. `held-around`: a command around this one holds it, and that is enough.
+ * returned with a lock.
  */
-export async function queueUp(task: Task): Promise<Acquired | "held-around"> {
+export async function queueUp(task: Task): Promise<Acquired | HeldAround> {
   const { context, recipe, values, begun, tell } = task;
   const { signal, isFollowed } = context;
   for (let hasQueued = false; ; ) {
@@ -27,7 +33,7 @@ export async function queueUp(task: Task): Promise<Acquired | "held-around"> {
     let isKept = false;
     try {
       await connect(session, task, !hasQueued);
-      if (await isHeldAround(task, session)) return "held-around";
+      if (await isHeldAround(task, session)) return { held: undefined, session };
       const options = { ...lockOptions(context, values, commandName(task)), onEvent: tell };
       const limits = acquireLimits(values, { begun, isWatched: isFollowed, signal });
       const held = await recipe.acquire(session, options, limits);

@@ -25,7 +25,7 @@ export async function mustBeWritable({ context }: Task, file: string): Promise<v
 export async function runProgram(task: Task, argv: ChildRequest["argv"], { held, session }: Acquired): Promise<Ending> {
   const { context, tell } = task;
   const { signal } = context;
-  const env = environment(task, { held, session });
+  const env = { ...session.environment, ...environment(task, { held, session }) };
   // We may have been frozen since we got it.
   const mayStart = () => {
     if (held.heldForMs() <= 0) throw held.signal.reason ?? lockLost(pathOf(task), "session-lost");
@@ -46,12 +46,12 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], { held,
 }
 
 /** The lock is held around us: nothing to take, and nothing to watch over that is not watched already. */
-export async function runStraight(task: Task): Promise<Ending> {
+export async function runStraight(task: Task, { environment: env }: Session): Promise<Ending> {
   const { context, argv } = task;
   if (!argv) throw new Error("nothing to run");
   const { signal } = context;
   const group = groupOf(task);
-  const child = await context.startGuarded({ argv, env: {}, group, onSignal: () => {}, signal });
+  const child = await context.startGuarded({ argv, env, group, onSignal: () => {}, signal });
   try {
     const end = await child.ended;
     await child.gone();

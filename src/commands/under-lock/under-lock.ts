@@ -84,7 +84,7 @@ class UnderLock {
     if (values.statusFile !== undefined) await mustBeWritable(task, values.statusFile);
     refuseHeldByShell(task);
     const acquired = await queueUp(task);
-    if (acquired === "held-around") return runStraight(task);
+    if (!acquired.held) return runStraight(task, acquired.session);
     const { held, session } = acquired;
     const acquiredAt = performance.now();
     this.#token = held.locks[0]?.fencingToken;

@@ -2,6 +2,7 @@ import { isTimeout, TIMEOUT_RANGE } from "../../duration.ts";
 import { UsageError } from "../../errors.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { AddWatchMode, Opcode } from "../../wire/protocol.ts";
+import { formatConnectString } from "../connect-string.ts";
 import type { SessionOptions } from "../options.ts";
 import type * as S from "../session.ts";
 import { limited } from "./call.ts";
@@ -25,12 +26,14 @@ export function openSession(options: SessionOptions): S.Session {
 /** A Session over node-zookeeper-client's connection manager, as mended in connection.ts. */
 class Client extends Znodes implements S.Session {
   readonly #listeners = new Set<(change: S.StateChange) => void>();
+  readonly #options: SessionOptions;
   #announced: S.SessionState = "suspended";
   #closed: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
     const connection = new Connection(options, () => this.#announce());
     super(connection, new Caller(connection));
+    this.#options = options;
     connection.connect();
   }
 
@@ -56,6 +59,10 @@ class Client extends Znodes implements S.Session {
 
   get lastZxid(): bigint {
     return this.connection.lastZxid;
+  }
+
+  get environment(): Readonly<Record<string, string>> {
+    return { ...this.#options.environment, ZKSH_SERVER: formatConnectString(this.#options) };
   }
 
   isAlive(): boolean {
