@@ -1,7 +1,8 @@
 /** From no session to a lock that is held. */
 import { setTimeout as pause } from "node:timers/promises";
-import { ConnectionError, UsageError } from "../../errors.ts";
+import { ConnectionError, LockError, UsageError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
+import { untilInStep } from "./in-step.ts";
 import { isHeldAround } from "./nested.ts";
 import { acquireLimits, lockOptions } from "./options.ts";
 import type { Held } from "./recipe.ts";
@@ -37,10 +38,14 @@ export async function queueUp(task: Task): Promise<Acquired | HeldAround> {
       const options = { ...lockOptions(context, values, commandName(task)), onEvent: tell };
       const limits = acquireLimits(values, { begun, isWatched: isFollowed, signal });
       const held = await recipe.acquire(session, options, limits);
+      await untilInStep(task, { held, session }).catch((error: unknown) => {
+        if (!held.signal.aborted) held.release().catch(() => {});
+        throw error;
+      });
       isKept = true;
       return { held, session };
     } catch (error) {
-      if (signal.aborted || session.isAlive() || !(error instanceof ConnectionError)) throw error;
+      if (signal.aborted || session.isAlive() || !isEndOfSession(error)) throw error;
       if (session.id !== 0n) tell({ event: "requeued", path: pathOf(task) });
       else if (hasQueued) await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
       else throw error;
@@ -49,6 +54,11 @@ export async function queueUp(task: Task): Promise<Acquired | HeldAround> {
       if (!isKept) await session.close();
     }
   }
+}
+
+/** Also of one in which the lock was held already: nothing has been run under it. */
+function isEndOfSession(error: unknown): boolean {
+  return error instanceof ConnectionError || (error instanceof LockError && error.lostReason === "session-lost");
 }
 
 async function connect(session: Session, task: Task, isFirst: boolean): Promise<void> {

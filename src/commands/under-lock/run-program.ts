@@ -1,10 +1,10 @@
 import type { ChildRequest, GuardRequest } from "../../child.ts";
 import { LockError, UsageError } from "../../errors.ts";
-import { lockLost } from "../../recipes/locks/held-lock.ts";
 import type { Session } from "../../session/session.ts";
 import { type Ending, endingOf } from "./ending.ts";
 import { lockEnvironment } from "./environment.ts";
 import { Guard, type GuardSettings } from "./guard.ts";
+import { isInStep, untilInStep } from "./in-step.ts";
 import type { Acquired } from "./queue-up.ts";
 import { pathOf, type Task } from "./task.ts";
 
@@ -22,22 +22,31 @@ export async function mustBeWritable({ context }: Task, file: string): Promise<v
   if (why !== undefined) throw new UsageError(`cannot write the status file: ${why}`);
 }
 
-export async function runProgram(task: Task, argv: ChildRequest["argv"], { held, session }: Acquired): Promise<Ending> {
+export async function runProgram(task: Task, argv: ChildRequest["argv"], acquired: Acquired): Promise<Ending> {
   const { context, tell } = task;
   const { signal } = context;
-  const env = { ...session.environment, ...environment(task, { held, session }) };
+  const { held, session } = acquired;
+  const env = { ...session.environment, ...environment(task, acquired) };
+  const notYet = new Error("not in step");
   // We may have been frozen since we got it.
   const mayStart = () => {
-    if (held.heldForMs() <= 0) throw held.signal.reason ?? lockLost(pathOf(task), "session-lost");
+    if (!isInStep(acquired)) throw notYet;
   };
   const guard = new Guard({
     session,
     holding: held,
     settings: guardSettings(task, session),
-    start(onSignal) {
-      // Whoever asked for an end before there was a program does not want one any more.
-      signal.throwIfAborted();
-      return context.startGuarded({ argv, env, group: groupOf(task), onSignal, signal, mayStart });
+    async start(onSignal) {
+      for (;;) {
+        // Whoever asked for an end before there was a program does not want one any more.
+        signal.throwIfAborted();
+        try {
+          return await context.startGuarded({ argv, env, group: groupOf(task), onSignal, signal, mayStart });
+        } catch (error) {
+          if (error !== notYet) throw error;
+          await untilInStep(task, acquired);
+        }
+      }
     },
     tell,
   });

@@ -1,0 +1,33 @@
+/**
+ * A program is started while the session is in step: what it sends is answered, and proved to be heard, at its usual pace.
+ * An answer that was long under way, or a pause of ours, leaves less time than that, and the guard would stop the program
+ * before the next proof can come, over a connection that is well.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Acquired } from "./queue-up.ts";
+import { pathOf, type Task } from "./task.ts";
+
+/**
+ * The part of the timeout that is left at any time in step: a margin of 0.05, and a proof that is three beats old at most
+ * (0.41). No grace is as long as that, and the usual one is over 0.28 later, when a session that is young is proved alive.
+ */
+const IN_STEP = 0.53;
+/** Requests closer together than this count as one. */
+const ASK_EVERY = 1 / 64;
+
+export function isInStep({ held, session }: Acquired): boolean {
+  return held.heldForMs() > session.timeoutMs * IN_STEP;
+}
+
+/** Asks the server until the session is in step; at once, where it is. Throws when the lock is lost first, or the line is to end. */
+export async function untilInStep(task: Task, acquired: Acquired): Promise<void> {
+  if (isInStep(acquired)) return;
+  const { held, session } = acquired;
+  const signal = AbortSignal.any([task.context.signal, held.signal]);
+  do {
+    signal.throwIfAborted();
+    // The leader answers it, which proves that it has heard of what was answered a while before. A failure proves nothing.
+    await session.sync(pathOf(task), { signal }).catch(() => {});
+    await pause(session.timeoutMs * ASK_EVERY, undefined, { signal }).catch(() => {});
+  } while (!isInStep(acquired));
+}

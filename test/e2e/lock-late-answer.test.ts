@@ -1,0 +1,108 @@
+/**
+ * A server, or zksh itself, was slow before the program could be started, and is well again. Little is left of the time for
+ * which the lock is provably held, counted from what was sent before: a program that is started now would be stopped at once.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, sleep } from "../support/eventually.ts";
+import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
+import { type Beat, LOCK, Scene } from "./lock-scene.ts";
+
+const it = test.concurrent;
+const T = 4_000;
+const SESSION = ["--session-timeout", `${T}ms`];
+
+let server: ZooKeeperServer;
+
+beforeAll(async () => {
+  server = await startServer({ tickTime: 200 });
+});
+
+afterAll(() => server.stop());
+
+/** A network that holds the first handshake back; resolves when that was long enough. */
+async function lateNetwork(scene: Scene, lateMs: number): Promise<{ through: string; late(): Promise<void> }> {
+  const { proxy, server: through } = await scene.network();
+  const asked = new Promise<void>((resolve) => {
+    proxy.onBytes = () => resolve();
+  });
+  proxy.stall();
+  const late = async () => {
+    await asked;
+    await sleep(lateMs);
+    proxy.resume();
+  };
+  return { through, late };
+}
+
+/** Longer than what is proved at any time. */
+async function runsOn(beat: Beat): Promise<void> {
+  await eventually(() => expect(beat.lastAt - (beat.lines[0]?.at ?? 0)).toBeGreaterThan(T), { timeoutMs: 3 * T });
+}
+
+it("the session can still be proved alive: the program waits for that", async (context) => {
+  const scene = await Scene.at(context, server.address);
+  const { through, late } = await lateNetwork(scene, 0.55 * T);
+  const beat = scene.beat();
+  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], { server: through });
+  await late();
+  await beat.started(zksh);
+  await runsOn(beat);
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
+});
+
+it("too late for that: it queues again, and the program runs once", async (context) => {
+  const scene = await Scene.at(context, server.address);
+  const { through, late } = await lateNetwork(scene, 0.85 * T);
+  const beat = scene.beat();
+  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], { server: through });
+  await late();
+  await beat.started(zksh);
+  await runsOn(beat);
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 7, stderr: expect.stringMatching(/queuing again, at the end\n$/) });
+  expect(beat.lines.filter(({ word }) => word.startsWith("pid:"))).toHaveLength(1);
+});
+
+it("without a program: held when it says so", async (context) => {
+  const scene = await Scene.at(context, server.address);
+  const { through, late } = await lateNetwork(scene, 0.85 * T);
+  const zksh = scene.start(["lock", ...SESSION, LOCK], { server: through });
+  await late();
+  await eventually(() => expect(zksh.stdout).toContain("ZK_LOCK_HELD"), { timeoutMs: 2 * T });
+  await sleep(0.5 * T);
+  zksh.endInput();
+  expect(await zksh.result).toMatchObject({ code: 0 });
+});
+
+it("a signal meanwhile: no start, no loss, and no ticket is left", async (context) => {
+  const scene = await Scene.at(context, server.address);
+  const { through, late } = await lateNetwork(scene, 0.55 * T);
+  const beat = scene.beat();
+  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], { server: through });
+  await late();
+  await scene.queue(1);
+  zksh.kill("SIGTERM");
+  expect(await zksh.result).toMatchObject({ code: 143, stderr: "error: interrupted\n" });
+  expect(beat.hasRun).toBe(false);
+  expect(await scene.tickets()).toEqual([]);
+});
+
+it("zksh was frozen between the lock and the start: the same wait", async (context) => {
+  const scene = await Scene.at(context, server.address);
+  const { proxy, server: through } = await scene.network();
+  const [beat, slow] = [scene.beat(), scene.slowStart()];
+  const words = ["lock", ...SESSION, "--grace", `${0.35 * T}ms`, LOCK, "--", ...beat.command()];
+  const zksh = scene.start(words, { server: through, env: slow.env });
+  await slow.reached();
+  zksh.kill("SIGSTOP");
+  slow.goOn();
+  await sleep(0.6 * T);
+  // It connects anew, which takes longer than the start would.
+  proxy.delay(50);
+  zksh.kill("SIGCONT");
+  await beat.started(zksh);
+  await runsOn(beat);
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
+});
