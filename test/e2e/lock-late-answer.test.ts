@@ -39,28 +39,23 @@ async function runsOn(beat: Beat): Promise<void> {
   await eventually(() => expect(beat.lastAt - (beat.lines[0]?.at ?? 0)).toBeGreaterThan(T), { timeoutMs: 3 * T });
 }
 
-it("the session can still be proved alive: the program waits for that", async (context) => {
+it.for([
+  { name: "the session can still be proved alive: the program waits for that", lateMs: 0.55 * T, says: /^$/ },
+  {
+    name: "too late for that: it queues again, and the program runs once",
+    lateMs: 0.85 * T,
+    says: /queuing again, at the end\n$/,
+  },
+])("$name", async ({ lateMs, says }, context) => {
   const scene = await Scene.at(context, server.address);
-  const { through, late } = await lateNetwork(scene, 0.55 * T);
+  const { through, late } = await lateNetwork(scene, lateMs);
   const beat = scene.beat();
   const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], { server: through });
   await late();
   await beat.started(zksh);
   await runsOn(beat);
   beat.end();
-  expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
-});
-
-it("too late for that: it queues again, and the program runs once", async (context) => {
-  const scene = await Scene.at(context, server.address);
-  const { through, late } = await lateNetwork(scene, 0.85 * T);
-  const beat = scene.beat();
-  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], { server: through });
-  await late();
-  await beat.started(zksh);
-  await runsOn(beat);
-  beat.end();
-  expect(await zksh.result).toMatchObject({ code: 7, stderr: expect.stringMatching(/queuing again, at the end\n$/) });
+  expect(await zksh.result).toMatchObject({ code: 7, stderr: expect.stringMatching(says) });
   expect(beat.lines.filter(({ word }) => word.startsWith("pid:"))).toHaveLength(1);
 });
 

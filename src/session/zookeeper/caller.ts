@@ -1,4 +1,5 @@
 import { OperationError } from "../../errors.ts";
+import { startTimer } from "../../timer.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, type OpcodeName, WatcherType } from "../../wire/protocol.ts";
 import { validatePath } from "../path.ts";
@@ -190,14 +191,12 @@ export class Caller {
   }
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /** Questions to servers do not keep the process alive; where somebody waits for the answer, it must not end before. */
 async function awaited<T>(answer: Promise<T>): Promise<T> {
-  const awake = setInterval(() => {}, LONGEST_TIMER_MS);
+  const stopWaking = startTimer(Number.POSITIVE_INFINITY, () => {});
   try {
     return await answer;
   } finally {
-    clearInterval(awake);
+    stopWaking();
   }
 }
