@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { runChild } from "../../src/io/child.ts";
 import { eventually } from "../support/eventually.ts";
 import { rejection } from "../support/open-session.ts";
-import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
+import { isRunning, removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 
 const directory = temporaryDirectory("child");
 const file = join(directory, "out");
@@ -15,15 +15,6 @@ afterAll(() => removeDirectory(directory));
 function run(script: string, { signal = new AbortController().signal, input = "" } = {}) {
   const request = { argv: ["sh", "-c", script] as const, env: { ADDED: "added" }, input: Buffer.from(input), signal };
   return runChild(request, environment, 300);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 describe("runChild", () => {

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
-import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
+import { ended, isRunning, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
 
 const run = promisify(execFile);
 const PROGRAM = join(import.meta.dirname, "../../bin/zksh.js");
@@ -76,9 +76,18 @@ exec cat
     return new Terminal(this, { name, home, file });
   }
 
+  #programs(): number[] {
+    const files = readdirSync(this.#directory).filter((name) => name.endsWith(".pid"));
+    return files.map((name) => Number(readFileSync(join(this.#directory, name), "utf8"))).filter((pid) => pid > 0);
+  }
+
   async stop(): Promise<void> {
     await this.tmux("kill-server").catch(() => {});
     await ended(this.#server);
+    // They write their histories when their terminal has gone.
+    await eventually(() => this.#programs().every((pid) => !isRunning(pid)), {
+      message: "a program outlives its terminal",
+    });
     removeDirectory(this.#directory);
   }
 }

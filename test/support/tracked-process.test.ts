@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "./eventually.ts";
+import { ended, isRunning, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
 
 const OWNER = `
 import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
@@ -15,14 +16,6 @@ group.stdout.once("data", (chunk) => {
 });
 `;
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 test.each(["alone", "with its process group"])("what was started goes when its owner is killed %s", async (how) => {
   const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", OWNER], {
     cwd: import.meta.dirname,
@@ -31,7 +24,17 @@ test.each(["alone", "with its process group"])("what was started goes when its o
   });
   const line = await new Promise<string>((resolve) => owner.stdout.once("data", (chunk) => resolve(String(chunk))));
   const { pids, directory } = JSON.parse(line) as { pids: number[]; directory: string };
-  expect([...pids.map(isAlive), existsSync(directory)]).toEqual([true, true, true, true]);
+  expect([...pids.map(isRunning), existsSync(directory)]).toEqual([true, true, true, true]);
   process.kill(how === "alone" ? Number(owner.pid) : -Number(owner.pid), "SIGKILL");
-  await eventually(() => expect([...pids.map(isAlive), existsSync(directory)]).toEqual([false, false, false, false]));
+  await eventually(() => expect([...pids.map(isRunning), existsSync(directory)]).toEqual([false, false, false, false]));
+});
+
+test("a directory is removed while a program that is about to end writes there", async () => {
+  const directory = temporaryDirectory("filled");
+  const fill = "i=0; while [ $i -lt 400 ]; do i=$((i + 1)); mkdir $0/$i 2> /dev/null; done";
+  const program = spawnTracked("sh", ["-c", fill, directory]);
+  await eventually(() => existsSync(`${directory}/30`), { intervalMs: 1 });
+  removeDirectory(directory);
+  await ended(program);
+  expect(existsSync(directory)).toBe(false);
 });

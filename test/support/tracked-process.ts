@@ -29,6 +29,10 @@ for one in $live; do case $one in /*) ;; *) kill -9 "$one" ;; esac; done
 for one in $live; do case $one in /*) rm -rf "$one" ;; esac; done
 `;
 
+/** How often, and after which pause, a directory is emptied that fills up again. */
+const REMOVAL_ATTEMPTS = 100;
+const REMOVAL_PAUSE_MS = 20;
+
 let reaper: Writable | undefined;
 
 function tellReaper(sign: "+" | "-", entry: string): void {
@@ -59,6 +63,14 @@ export function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once("exit", () => resolve()));
 }
 
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** An empty directory that does not outlive this process. */
 export function temporaryDirectory(name: string): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), `zksh-${name}-`));
@@ -66,9 +78,17 @@ export function temporaryDirectory(name: string): string {
   return path;
 }
 
-/** Removes what {@link temporaryDirectory} made. */
+/** Removes what {@link temporaryDirectory} made, also when a program that is just ending still writes there. */
 export function removeDirectory(path: string): void {
-  // A program that is just ending may still write its history there.
-  rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // Its own retries only try the last step again; what was written there meanwhile would stay.
+      rmSync(path, { recursive: true, force: true });
+      break;
+    } catch (error) {
+      if (attempt === REMOVAL_ATTEMPTS || (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REMOVAL_PAUSE_MS);
+    }
+  }
   tellReaper("-", path);
 }
