@@ -84,7 +84,7 @@ test("ten everyday tasks in one sitting", async () => {
   await sitting.enter("addauth digest ann");
   await sitting.shows("? Password for ann");
   await sitting.enter("secret");
-  await sitting.shows("Identified (digest)");
+  await sitting.endsWith(/Identified \(digest\)\n.*›/);
   await says("setAcl /app/config auth::cdrwa", "Changed the ACL of /app/config (version 1)\n");
   await expect(another.getData("/app/config")).rejects.toThrow("NoAuth");
 
@@ -96,13 +96,14 @@ test("ten everyday tasks in one sitting", async () => {
   await sitting.enter("deleteall /app");
   await sitting.shows("? Delete /app and the one znode below it (config)? (y/N)");
   await sitting.enter("y");
-  await sitting.shows("Deleted /app and 1 below it");
+  await sitting.endsWith(/Deleted \/app and 1 below it\n.*›/);
   await says("exists /app", "/app does not exist\n");
   await sitting.press("C-d");
   await sitting.endsWith("$");
 
   // A script, from a file; it stops where it fails, and says where.
   await sitting.enter("printf 'create /job\\ncreate /job/a 1\\nls /job\\n' > setup.zk");
+  await sitting.endsWith("> setup.zk\n$");
   await says("zksh -f setup.zk", "Created /job\nCreated /job/a\na\n");
   await says("zksh -f setup.zk; echo $?", "setup.zk:1: error: znode already exists: /job (NodeExists)");
   await sitting.shows(/\n5\n\$$/);
