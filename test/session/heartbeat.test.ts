@@ -225,6 +225,17 @@ describe("requests", () => {
     expect(after).toBeLessThanOrEqual(SILENCE_MS + BEAT_MS);
   });
 
+  test("that left with a slow handshake have their time from its answer on", () => {
+    isAnswering = true;
+    const { mono, wall } = liveness.now();
+    oldestSentAt = { mono: mono - 2 * SILENCE_MS, wall: wall - 2 * SILENCE_MS };
+    attach();
+    passWithServerTalking(SILENCE_MS - 100);
+    expect(judgements()).toEqual([]);
+    passWithServerTalking(BEAT_MS + 100);
+    expect(judgements()[0]).toMatch(/ silent: the server sends, but it does not answer$/);
+  });
+
   test("that are not quite as old do no harm, however many follow each other", () => {
     isAnswering = true;
     attach();

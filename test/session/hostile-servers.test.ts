@@ -33,6 +33,7 @@ const OP = {
   getChildren: 8,
   ping: 11,
   multi: 14,
+  auth: 100,
   closeSession: -11,
 } as const;
 const STAT = "00".repeat(68);
@@ -306,6 +307,33 @@ describe("a reply that makes no sense", () => {
     expect((await session.getData("/a")).data?.toString()).toBe("x");
     expect([session.id, server.connections.length]).toEqual([id, 2]);
   });
+});
+
+test("a credential that is left unanswered, while all else is answered, is shown on another connection", async () => {
+  const server = await start({
+    onRequest: ({ opcode, connection }, reply) => {
+      // Done with, and not a word.
+      return opcode === OP.auth && connection === server.connections[0] ? reply.raw(Buffer.alloc(0)) : false;
+    },
+  });
+  const session = open(server.address, { timeoutMs: 3_000 });
+  await session.connected();
+  await session.addAuth("digest", Buffer.from("ann:secret"), { timeoutMs: 30_000 });
+  expect(server.connections.length).toBeGreaterThan(1);
+});
+
+test("a credential that no connection has an answer to becomes an error, and is shown no more", async () => {
+  const server = await start({
+    onRequest: ({ opcode }, reply) => (opcode === OP.auth ? reply.raw(Buffer.alloc(0)) : false),
+  });
+  const session = open(server.address, { timeoutMs: 3_000 });
+  await session.connected();
+  const error = await failureOf(session.addAuth("digest", Buffer.from("ann:secret")));
+  expect(error).toMatchObject({ reason: "connection-loss", exitCode: 6 });
+  expect(session.state).not.toBe("lost");
+  await session.connected();
+  const shown = server.connections.flatMap(({ opcodes }) => opcodes).filter((opcode) => opcode === OP.auth);
+  expect(shown).toHaveLength(3);
 });
 
 test("events of unknown types are passed over", async () => {

@@ -12,7 +12,7 @@ import { Heartbeat } from "./heartbeat.ts";
 import { Inbox } from "./inbox.ts";
 import { ConnectionManager, LibraryState } from "./library.ts";
 import type { Endpoint } from "./link.ts";
-import { Liveness } from "./liveness.ts";
+import { earlier, Liveness } from "./liveness.ts";
 import { authFailed, closed, expired, type Loss, unreachable } from "./loss.ts";
 import { Outbox } from "./outbox.ts";
 import { ReadBatches, refusesBatches } from "./read-batches.ts";
@@ -31,7 +31,7 @@ const MAX_REPLY_BYTES = 512 * 1024 * 1024;
 
 /**
  * The package's connection manager with its inside replaced. Kept from the package: its states and how they are announced,
- * what may be queued in which state, the identity of the session. Replaced, each for defects that make a lock unsafe:
+ * and what may be queued in which state. Replaced, each for defects that make a lock unsafe:
  *
  * - connect, onSocketClosed (ServerSearch, Connector, Link): one Link per attempt, so that no event or half-read byte of an old
  *   socket reaches a new one; TCP, TLS and handshake share one deadline; back-off also when the drop follows a good
@@ -76,7 +76,8 @@ export class Connection extends ConnectionManager {
     this.versions = new ServerVersions(options.tls);
     this.#traffic = new Traffic(() => this.onPacketQueueReadable(), new ReadBatches(this.versions));
     this.packetQueue = this.#traffic;
-    this.#heartbeat = new Heartbeat(this.liveness, () => this.#traffic.oldestSentAt, {
+    const oldestSentAt = () => earlier(this.#traffic.oldestSentAt, this.#secrets.oldestSentAt);
+    this.#heartbeat = new Heartbeat(this.liveness, oldestSentAt, {
       beat: () => (this.#isReadOnly ? this.#outbox.ping() : this.#outbox.beat()),
       silent: (why) => this.#dropLink({ says: why, kind: "transient" }),
       expired: () => this.#expireByClock(),
@@ -108,7 +109,7 @@ export class Connection extends ConnectionManager {
   }
 
   get id(): bigint {
-    return this.sessionId.readBigInt64BE(0);
+    return this.#handshake.sessionId;
   }
 
   get lastZxid(): bigint {
@@ -317,8 +318,9 @@ export class Connection extends ConnectionManager {
 
   /** What was in flight on a connection that broke: repeated where that is harmless, reported as lost where it is not. */
   #unanswered(): void {
-    this.#secrets.connectionLost();
-    const unknown = this.#traffic.connectionLost({ hadSession: this.#handshake.hasMetServer });
+    const hadSession = this.#handshake.hasMetServer;
+    this.#secrets.connectionLost({ hadSession });
+    const unknown = this.#traffic.connectionLost({ hadSession });
     failLater(unknown, { code: ErrorCode.connectionLoss });
   }
 

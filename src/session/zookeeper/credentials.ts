@@ -1,22 +1,31 @@
 import type { JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, Xid } from "../../wire/protocol.ts";
+import type { Instant } from "./liveness.ts";
+import { MAX_LOSSES } from "./request.ts";
 
 interface Credential {
   readonly scheme: string;
   readonly secret: Buffer;
   /** Told of the first answer; later replays have nobody waiting. */
   settle: ((failure: { code: number } | null) => void) | undefined;
+  /** How many connections were lost before it was answered. */
+  losses: number;
 }
 
 /** The identities of a session: each is proved once, and again on every new connection before anything else is sent. */
 export class Credentials {
   readonly #known: Credential[] = [];
   readonly #sent = new Set<Credential>();
-  #awaiting: Credential[] = [];
+  #awaiting: { readonly credential: Credential; readonly sentAt: Instant }[] = [];
+
+  /** The oldest that the server has not judged: it answers these when it reads them, past all that it has in hand. */
+  get oldestSentAt(): Instant | undefined {
+    return this.#awaiting[0]?.sentAt;
+  }
 
   /** Returns the function that takes it back, as long as it has not been sent. */
   add(scheme: string, secret: Buffer, settle?: (failure: { code: number } | null) => void): () => void {
-    const credential: Credential = { scheme, secret, settle };
+    const credential: Credential = { scheme, secret, settle, losses: 0 };
     this.#known.push(credential);
     return () => {
       if (!this.#sent.has(credential) && this.#known.includes(credential)) this.#forget(credential);
@@ -24,11 +33,11 @@ export class Credentials {
   }
 
   /** Writes those that this connection has not seen; all of them after {@link connectionLost}. */
-  load(writer: JuteWriter): void {
+  load(writer: JuteWriter, sentAt: Instant): void {
     for (const credential of this.#known) {
       if (this.#sent.has(credential)) continue;
       this.#sent.add(credential);
-      this.#awaiting.push(credential);
+      this.#awaiting.push({ credential, sentAt });
       const frame = writer.beginFrame();
       writer.int(Xid.auth);
       writer.int(Opcode.auth);
@@ -44,7 +53,7 @@ export class Credentials {
    * session was opened with or had been granted, because going on without it would be going on as somebody else.
    */
   answered(code: number): { isFatal: boolean } {
-    const credential = this.#awaiting.shift();
+    const credential = this.#awaiting.shift()?.credential;
     if (credential === undefined) return { isFatal: false };
     const { settle } = credential;
     credential.settle = undefined;
@@ -53,9 +62,19 @@ export class Credentials {
     return { isFatal: code !== 0 && settle === undefined };
   }
 
-  connectionLost(): void {
+  /** All are shown again on the next connection, but for new ones that nobody answers. */
+  connectionLost({ hadSession }: { hadSession: boolean }): void {
+    const lost = this.#awaiting.map(({ credential }) => credential);
     this.#awaiting = [];
     this.#sent.clear();
+    if (!hadSession) return;
+    for (const credential of lost) {
+      const { settle } = credential;
+      credential.losses++;
+      if (settle === undefined || credential.losses < MAX_LOSSES) continue;
+      this.#forget(credential);
+      settle({ code: ErrorCode.connectionLoss });
+    }
   }
 
   /** The session is over: whoever still waits for an answer gets this one. */

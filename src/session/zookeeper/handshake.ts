@@ -10,12 +10,10 @@ export const NO_SESSION = 0n;
 /** How often a read that left together with its goodbye is tried anew in a session of its own. */
 const MAX_FRESH_STARTS = 2;
 
-/** The session that servers are asked for: its identity, and how far it has come. */
-export interface SessionIdentity {
-  readonly id: bigint;
-  /** Zero until a server has given one, and again after {@link Handshake.startOver}. */
-  readonly sessionId: Buffer;
-  sessionPassword: Buffer;
+const NO_PASSWORD = Buffer.alloc(16);
+
+/** How far the session has come that servers are asked for. */
+export interface SessionProgress {
   readonly lastZxid: bigint;
   readonly isClosing: boolean;
 }
@@ -23,9 +21,11 @@ export interface SessionIdentity {
 /** What a session asks of each new server, and what servers have granted it so far. */
 export class Handshake {
   readonly #options: SessionOptions;
-  readonly #session: SessionIdentity;
+  readonly #session: SessionProgress;
   readonly #credentials: Credentials;
   readonly #traffic: Traffic;
+  #sessionId = NO_SESSION;
+  #password: Buffer = NO_PASSWORD;
   #grantedTimeoutMs: number | undefined;
   /** Sessions of read-only servers are known to them alone: none is carried over before a full server has given one. */
   #hasMetReadWrite = false;
@@ -33,11 +33,16 @@ export class Handshake {
   #isOneFlight = false;
   #freshStarts = 0;
 
-  constructor(options: SessionOptions, session: SessionIdentity, credentials: Credentials, traffic: Traffic) {
+  constructor(options: SessionOptions, session: SessionProgress, credentials: Credentials, traffic: Traffic) {
     this.#options = options;
     this.#session = session;
     this.#credentials = credentials;
     this.#traffic = traffic;
+  }
+
+  /** Zero until a server has given one, and again after {@link startOver}. */
+  get sessionId(): bigint {
+    return this.#sessionId;
   }
 
   /** The session timeout of the last server that accepted the session; undefined before the first. */
@@ -57,8 +62,8 @@ export class Handshake {
       lastZxidSeen: this.#session.lastZxid,
       // What was wished for, not what the last server granted: its lower limit must not stick.
       timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-      sessionId: this.#hasMetReadWrite ? this.#session.id : NO_SESSION,
-      password: this.#session.sessionPassword,
+      sessionId: this.#hasMetReadWrite ? this.#sessionId : NO_SESSION,
+      password: this.#password,
       readOnly: this.#options.readOnly ?? false,
     });
     writer.endFrame(frame);
@@ -69,8 +74,8 @@ export class Handshake {
   accepted({ timeoutMs, sessionId, password, readOnly }: ConnectResponse): void {
     this.#grantedTimeoutMs = timeoutMs;
     this.#hasMetReadWrite ||= !readOnly;
-    this.#session.sessionId.writeBigInt64BE(sessionId);
-    this.#session.sessionPassword = password;
+    this.#sessionId = sessionId;
+    this.#password = password;
   }
 
   /**
@@ -81,8 +86,8 @@ export class Handshake {
     if (!this.#isOneFlight || this.#freshStarts++ >= MAX_FRESH_STARTS) return false;
     this.#grantedTimeoutMs = undefined;
     this.#hasMetReadWrite = false;
-    this.#session.sessionId.fill(0);
-    this.#session.sessionPassword.fill(0);
+    this.#sessionId = NO_SESSION;
+    this.#password = NO_PASSWORD;
     return true;
   }
 
@@ -91,7 +96,7 @@ export class Handshake {
    * Not writes: a server that has no quorum accepts connections and drops them, and their fate would be unknown.
    */
   #loadReads(writer: JuteWriter, now: Instant): void {
-    this.#credentials.load(writer);
+    this.#credentials.load(writer, now);
     this.#traffic.load(now, { into: writer, onlyRepeatable: true });
     this.#isOneFlight = this.#session.isClosing && !this.#traffic.hasQueued;
   }

@@ -19,6 +19,7 @@ export class Heartbeat {
   #timer: NodeJS.Timeout | undefined;
   #timeoutMs = 0;
   #attached = false;
+  #attachedAt = 0;
   #lastHeard = 0;
   #lastBeat = 0;
   #oldestSentAt: () => Instant | undefined;
@@ -34,7 +35,7 @@ export class Heartbeat {
     this.#timeoutMs = timeoutMs;
     this.#attached = true;
     const { mono } = this.#liveness.now();
-    this.#lastHeard = this.#lastBeat = mono;
+    this.#lastHeard = this.#lastBeat = this.#attachedAt = mono;
     this.#schedule();
   }
 
@@ -65,14 +66,18 @@ export class Heartbeat {
     return reportingDelayMs(this.#timeoutMs) * 0.55;
   }
 
+  /** What left with a handshake is looked at when that has been answered, however long it took. */
+  #unansweredSince(now: number): number {
+    return Math.max(this.#oldestSentAt()?.mono ?? now, this.#attachedAt);
+  }
+
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#timeoutMs === 0) return;
     const now = this.#liveness.now().mono;
     let wait = this.#liveness.monotonicLeftMs();
     if (this.#attached) {
-      const oldest = this.#oldestSentAt()?.mono ?? now;
-      const silentSince = Math.min(this.#lastHeard, oldest);
+      const silentSince = Math.min(this.#lastHeard, this.#unansweredSince(now));
       wait = Math.min(wait, silentSince + this.#silenceMs - now, this.#lastBeat + this.#beatMs - now);
     }
     this.#timer = setTimeout(() => this.#check(), Math.max(1, Math.ceil(wait)));
@@ -84,8 +89,8 @@ export class Heartbeat {
     if (this.#attached) {
       if (now - this.#lastHeard >= this.#silenceMs) return this.#doubt();
       // Events alone are no answer: a server that leaves a beat unanswered is of no use.
-      const oldest = this.#oldestSentAt()?.mono ?? now;
-      if (now - oldest >= this.#silenceMs) return this.#events.silent("the server sends, but it does not answer");
+      if (now - this.#unansweredSince(now) >= this.#silenceMs)
+        return this.#events.silent("the server sends, but it does not answer");
       if (now - this.#lastBeat >= this.#beatMs) {
         this.#lastBeat = now;
         this.#events.beat();

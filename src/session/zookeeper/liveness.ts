@@ -15,6 +15,11 @@ export interface Instant {
   readonly wall: number;
 }
 
+export function earlier(one: Instant | undefined, other: Instant | undefined): Instant | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return one.mono <= other.mono ? one : other;
+}
+
 export interface Clock {
   now(): Instant;
 }
@@ -90,11 +95,13 @@ export class Liveness {
 
   /** The leader has been told of everything that was answered by then. */
   #prove(until: number): void {
-    const index = this.#noted.findLastIndex(({ answeredAt }) => answeredAt <= until);
-    const heard = this.#noted[index];
+    const noted = this.#noted;
+    let told = -1;
+    for (let next = noted[0]; next !== undefined && next.answeredAt <= until; next = noted[told + 1]) told += 1;
+    const heard = noted[told];
     if (heard === undefined) return;
     this.#credit(heard.sentAt);
-    this.#noted.splice(0, index);
+    if (told > 0) noted.splice(0, told);
   }
 
   #credit(heard: Instant): void {

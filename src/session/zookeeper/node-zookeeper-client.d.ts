@@ -22,8 +22,6 @@ declare module "node-zookeeper-client/lib/ConnectionManager.js" {
 
     state: number;
     sessionTimeout: number;
-    sessionId: Buffer;
-    sessionPassword: Buffer;
     credentials: { scheme: string; auth: Buffer }[];
     packetQueue: { push(packet: { request: object; callback: unknown }): void };
 

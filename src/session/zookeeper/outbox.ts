@@ -35,7 +35,7 @@ export class Outbox {
   attach(link: Link, watches: readonly SetWatchesPiece[]): void {
     this.#link = link;
     this.#isWritable = true;
-    this.#credentials.load(this.#traffic.writer);
+    this.#credentials.load(this.#traffic.writer, this.#liveness.now());
     this.#loadWatches(watches);
     this.#write(link);
   }
@@ -70,7 +70,7 @@ export class Outbox {
     const link = this.#link;
     if (link === undefined || !this.#isWritable) return;
     const now = this.#liveness.now();
-    this.#credentials.load(this.#traffic.writer);
+    this.#credentials.load(this.#traffic.writer, now);
     do {
       this.#traffic.load(now);
       this.#write(link);

@@ -2,6 +2,9 @@ import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { Opcode } from "../../wire/protocol.ts";
 import type { Instant } from "./liveness.ts";
 
+/** What broke this many connections is probably what breaks them (a request larger than jute.maxbuffer, say). */
+export const MAX_LOSSES = 3;
+
 /** What a failed request is told: a server's error number, or one of ours for a connection or session that ended. */
 export interface Failure {
   readonly code: number;

@@ -3,15 +3,13 @@ import { ErrorCode, Opcode } from "../../wire/protocol.ts";
 import { readMultiHeader } from "../../wire/records.ts";
 import type { Instant } from "./liveness.ts";
 import { type ReadBatches, writeBatch } from "./read-batches.ts";
-import type { Callback, Failure, Request } from "./request.ts";
+import { type Callback, type Failure, MAX_LOSSES, type Request } from "./request.ts";
 import { Ring } from "./ring.ts";
 import { Window } from "./window.ts";
 
 /** One write to the socket is at most about this long, so that a long queue does not become one huge buffer. */
 const FLIGHT_BYTES = 256 * 1024;
 const MAX_XID = 0x7fffffff;
-/** A request that broke this many connections is probably what breaks them (larger than jute.maxbuffer, say). */
-const MAX_LOSSES = 3;
 
 /**
  * The requests of a session: those that wait to be sent and those that wait for their answer, both in order.
