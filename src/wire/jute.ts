@@ -11,7 +11,7 @@ export class MalformedFrameError extends Error {
 const NULL_LENGTH = -1;
 /** Below this size data is copied out of the receive buffer, so that a short value does not keep 64 KB alive. */
 const COPY_BELOW = 4096;
-/** And below this part of that buffer, which may hold many values: one that is kept keeps at most twice its length alive. */
+/** And below this part of its memory, which may hold many values: one that is kept keeps at most twice its length alive. */
 const COPY_BELOW_SHARE = 0.5;
 const INITIAL_SIZE = 4096;
 /** A buffer that one large write has grown past this is not kept for the next turn. */
@@ -89,7 +89,8 @@ export class JuteWriter {
   /** The bytes collected since the last call; the writer starts afresh. */
   take(): Buffer {
     // A copy, because the socket may keep the bytes while the writer goes on filling its own buffer.
-    const taken = Buffer.from(this.#buffer.subarray(0, this.#length));
+    const taken = Buffer.allocUnsafe(this.#length);
+    this.#buffer.copy(taken, 0, 0, this.#length);
     this.#length = 0;
     if (this.#buffer.length > KEEP_BELOW) this.#buffer = Buffer.allocUnsafe(INITIAL_SIZE);
     return taken;
@@ -148,7 +149,7 @@ export class JuteReader {
     const length = this.int();
     if (length === NULL_LENGTH) return null;
     const start = this.#advance(length);
-    const isShort = length < COPY_BELOW || length < this.#buffer.length * COPY_BELOW_SHARE;
+    const isShort = length < COPY_BELOW || length < this.#buffer.buffer.byteLength * COPY_BELOW_SHARE;
     if (!isShort) return this.#buffer.subarray(start, start + length);
     const copy = Buffer.allocUnsafe(length);
     this.#buffer.copy(copy, 0, start, start + length);

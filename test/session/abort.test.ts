@@ -10,6 +10,7 @@ import { type FakeReply, type FakeServer, startFakeServer } from "../support/fak
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { fourLetterWord } from "../support/four-letter-word.ts";
 import { freshChroot, sharedServer } from "../support/shared-server.ts";
+import { collectUncaught } from "../support/uncaught.ts";
 
 const OP = { create: 1, exists: 3, getData: 4, setData: 5 } as const;
 const NODE_EXISTS = -110;
@@ -344,15 +345,7 @@ describe("a watch of a call that was given up", () => {
   });
 
   test("troubles nobody when the session is closed before it can be taken off", async () => {
-    const unhandled: unknown[] = [];
-    const listeners = process.listeners("unhandledRejection");
-    process.removeAllListeners("unhandledRejection");
-    process.on("unhandledRejection", (error) => unhandled.push(error));
-    onTestFinished(() => {
-      process.removeAllListeners("unhandledRejection");
-      for (const listener of listeners) process.on("unhandledRejection", listener);
-    });
-
+    const unhandled = collectUncaught("unhandledRejection");
     proxy.stall("to-client");
     const controller = new AbortController();
     const failure = failureOf(session.getData("/there", { signal: controller.signal, watch: () => {} }));

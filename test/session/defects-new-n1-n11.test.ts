@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ConnectionError } from "../../src/errors.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
 import { ReadBatches } from "../../src/session/zookeeper/read-batches.ts";
@@ -24,6 +24,7 @@ import {
 } from "../support/defect-experiments.ts";
 import { eventually } from "../support/eventually.ts";
 import { isHeartbeat } from "../support/fake-server.ts";
+import { collectUncaught } from "../support/uncaught.ts";
 
 // What else was found wrong with node-zookeeper-client 1.1.3, by the numbers of the list in the reference. The same
 // experiments with the plain package: test/defects.
@@ -229,22 +230,9 @@ describe("N10 a throwing callback or watcher aborts the parse loop", () => {
     };
     await session.exists("/watched", { watch });
     await Promise.all(["/1", "/2", "/3"].map((path) => session.exists(path, atOnce)));
-    await eventually(() => expect(uncaught).toEqual(["clumsy"]));
+    await eventually(() => expect(uncaught).toEqual([new Error("clumsy")]));
     expect(server.connections).toHaveLength(1);
   });
-
-  /** Takes uncaught exceptions away from the test runner, which would fail for them, until the test ends. */
-  function collectUncaught(): string[] {
-    const messages: string[] = [];
-    const usual = process.listeners("uncaughtException");
-    process.removeAllListeners("uncaughtException");
-    process.on("uncaughtException", ({ message }) => messages.push(message));
-    onTestFinished(() => {
-      process.removeAllListeners("uncaughtException");
-      for (const listener of usual) process.on("uncaughtException", listener);
-    });
-    return messages;
-  }
 });
 
 describe("N11 after expiry the state ends as DISCONNECTED", () => {

@@ -12,6 +12,7 @@ import { startFaultProxy } from "../support/fault-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import { freshChroot, sharedServer } from "../support/shared-server.ts";
 import { spawnTracked } from "../support/tracked-process.ts";
+import { collectUncaught } from "../support/uncaught.ts";
 
 const OP = { getData: 4, auth: 100, closeSession: -11, create: 1, delete: 2, sync: 9, ping: 11 } as const;
 const AUTH_FAILED = -115;
@@ -355,7 +356,7 @@ describe("onState", () => {
   });
 
   test("tells the others when a listener throws, and the error surfaces as what it is", async () => {
-    const uncaught = catchUncaught();
+    const uncaught = collectUncaught();
     const session = openSession({ servers: [addressOf(fake.port)] });
     const heard: string[] = [];
     session.onState(() => {
@@ -369,19 +370,6 @@ describe("onState", () => {
     expect(uncaught[0]).toMatchObject({ message: "the listener's own fault" });
   });
 });
-
-/** Takes the test runner's place: uncaught errors go to the list until the test is over. */
-function catchUncaught(): Error[] {
-  const uncaught: Error[] = [];
-  const listeners = process.listeners("uncaughtException");
-  process.removeAllListeners("uncaughtException");
-  process.on("uncaughtException", (error) => uncaught.push(error));
-  onTestFinished(() => {
-    process.removeAllListeners("uncaughtException");
-    for (const listener of listeners) process.on("uncaughtException", listener);
-  });
-  return uncaught;
-}
 
 describe("close()", () => {
   test("ends a session that has met no server yet at once", async () => {

@@ -38,7 +38,9 @@ export class Connector {
   readonly #tls: TlsOptions | undefined;
   readonly #handshake: Handshake;
   readonly #events: ConnectorEvents;
-  readonly #stopped = new AbortController();
+  /** Ends a search for good. */
+  readonly #stopping = new AbortController();
+  #isStopped = false;
   #searching = false;
   #link: Link | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -52,10 +54,10 @@ export class Connector {
 
   /** Starts looking, unless it is looking already; ends with `attached` or with {@link stop}. */
   search(): void {
-    if (this.#searching || this.#stopped.signal.aborted) return;
+    if (this.#searching || this.#isStopped) return;
     this.#searching = true;
     const unresolved = (endpoint: Endpoint, why: ConnectFailure) => this.#events.failed(endpoint, why);
-    const search = { signal: this.#stopped.signal, timeoutMs: this.#events.attemptMs(), unresolved };
+    const search = { signal: this.#stopping.signal, timeoutMs: this.#events.attemptMs(), unresolved };
     this.#servers.next(search).then(
       (endpoint) => this.#attempt(endpoint),
       () => {
@@ -66,14 +68,15 @@ export class Connector {
   }
 
   stop(): void {
-    this.#stopped.abort();
+    this.#isStopped = true;
+    if (this.#searching) this.#stopping.abort();
     clearTimeout(this.#timer);
     this.#link?.destroy();
     this.#link = undefined;
   }
 
   #attempt(endpoint: Endpoint): void {
-    if (this.#stopped.signal.aborted) return;
+    if (this.#isStopped) return;
     const frames = new FrameReader(MAX_HANDSHAKE_BYTES);
     const received: Buffer[] = [];
     let sentAt: Instant | undefined;

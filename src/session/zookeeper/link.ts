@@ -1,6 +1,7 @@
-import net from "node:net";
+import { connect, isIP, type OnReadOpts, Socket } from "node:net";
 import tls from "node:tls";
 import type { TlsOptions } from "../options.ts";
+import { throwLater } from "./notify.ts";
 
 /** A resolved address to try, and how people know it. */
 export interface Endpoint {
@@ -13,6 +14,10 @@ export interface Endpoint {
 
 /** How long the last bytes may take to leave. */
 const FLUSH_MS = 1_000;
+/** Enough for a session that is mostly idle, and there may be thousands of them. */
+const FIRST_BYTES = 8 * 1024;
+/** As soon as something longer has come. */
+const MOST_BYTES = 64 * 1024;
 
 export interface LinkEvents {
   open(): void;
@@ -28,17 +33,16 @@ export interface LinkEvents {
  */
 export class Link {
   readonly endpoint: Endpoint;
-  readonly #socket: net.Socket;
+  readonly #socket: Socket;
   #events: LinkEvents | undefined;
   #error: Error | undefined;
 
   constructor(endpoint: Endpoint, tlsOptions: TlsOptions | undefined, events: LinkEvents) {
     this.endpoint = endpoint;
     this.#events = events;
-    this.#socket = openSocket(endpoint, tlsOptions);
+    this.#socket = openSocket(endpoint, tlsOptions, this.#receive());
     this.#socket.setNoDelay();
     this.#socket.once(tlsOptions === undefined ? "connect" : "secureConnect", () => this.#events?.open());
-    this.#socket.on("data", (chunk: Buffer) => this.#events?.data(chunk));
     this.#socket.on("drain", () => this.#events?.drain());
     this.#socket.on("error", (error) => {
       this.#error = error;
@@ -65,9 +69,37 @@ export class Link {
   /** Sends what was written, then closes; no event follows. */
   end(): void {
     this.#events = undefined;
-    this.#socket.destroySoon();
-    // A server that has stopped reading would hold the bytes, and with them the process, for ever.
-    setTimeout(() => this.#socket.destroy(), FLUSH_MS).unref();
+    // Behind whoever has waited for it: a program that ends now leaves that to the system, which is faster.
+    setImmediate(() => {
+      this.#socket.destroySoon();
+      // A server that has stopped reading would hold the bytes, and with them the process, for ever.
+      setTimeout(() => this.#socket.destroy(), FLUSH_MS).unref();
+    });
+  }
+
+  /**
+   * Where answers arrive: they come here without passing through the stream, which costs more than reading them. Short ones
+   * are copied out; a long one keeps the buffer, no more than half of which is waste then, and the next gets a new one.
+   */
+  #receive(): OnReadOpts {
+    let buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+    const take = (length: number): Buffer => {
+      const filled = buffer;
+      if (length === filled.length) buffer = Buffer.allocUnsafeSlow(MOST_BYTES);
+      else if (length < filled.length / 2) return copyOf(filled, length);
+      else buffer = Buffer.allocUnsafeSlow(filled.length);
+      return filled.subarray(0, length);
+    };
+    const callback = (length: number) => {
+      try {
+        this.#events?.data(take(length));
+      } catch (error) {
+        // Node would go on with the buffer that was just given away.
+        throwLater(error);
+      }
+      return true;
+    };
+    return { buffer: () => buffer, callback };
   }
 
   #end(): void {
@@ -77,17 +109,28 @@ export class Link {
   }
 }
 
+function copyOf(bytes: Buffer, length: number): Buffer {
+  const copy = Buffer.allocUnsafe(length);
+  bytes.copy(copy, 0, 0, length);
+  return copy;
+}
+
 /** The bare socket: also used for four-letter words. */
-export function openSocket(endpoint: Endpoint, options: TlsOptions | undefined): net.Socket {
+export function openSocket(
+  endpoint: Endpoint,
+  options: TlsOptions | undefined,
+  onread?: OnReadOpts | undefined,
+): Socket {
   const { ip, port } = endpoint;
-  if (options === undefined) return net.connect({ host: ip, port });
+  if (options === undefined) return connect({ host: ip, port, ...(onread && { onread }) });
   const servername = options.servername ?? endpoint.host;
   try {
     return tls.connect({
       host: ip,
       port,
+      ...(onread && { onread }),
       // Server name indication takes names only; an IP address is still checked against the certificate.
-      ...(net.isIP(servername) === 0 ? { servername } : {}),
+      ...(isIP(servername) === 0 ? { servername } : {}),
       checkServerIdentity: (_, certificate) => tls.checkServerIdentity(servername, certificate),
       rejectUnauthorized: options.insecure !== true,
       ...(options.ca === undefined ? {} : { ca: options.ca }),
@@ -96,6 +139,6 @@ export function openSocket(endpoint: Endpoint, options: TlsOptions | undefined):
     });
   } catch (error) {
     // A certificate or key that cannot be used is noticed here and now; to callers it is a connection that failed.
-    return new net.Socket().destroy(error as Error);
+    return new Socket().destroy(error as Error);
   }
 }

@@ -4,10 +4,14 @@ export function notify<T>(listeners: Iterable<(event: T) => void>, event: T): vo
     try {
       listener(event);
     } catch (error) {
-      // Its own fault, but nobody's secret: it surfaces as what it is, an uncaught error.
-      setImmediate(() => {
-        throw error;
-      });
+      throwLater(error);
     }
   }
+}
+
+/** Somebody's own fault, but nobody's secret: it surfaces as what it is, an uncaught error. */
+export function throwLater(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
 }
