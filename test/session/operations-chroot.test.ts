@@ -38,6 +38,15 @@ test("every path of the session is below the chroot", async () => {
 
 test("delete / refuses to delete, and never means the chroot itself", async () => {
   expect(await rejection(inside.delete("/"))).toMatchObject({ reason: "bad-arguments", path: "/" });
+  const alone = rejection(inside.multi([{ op: "delete", path: "/" }]));
+  expect(await alone).toMatchObject({ reason: "bad-arguments", path: "/" });
+  const among = rejection(
+    inside.multi([
+      { op: "delete", path: "/" },
+      { op: "check", path: "/" },
+    ]),
+  );
+  expect(await among).toMatchObject({ reason: "bad-arguments", path: "/" });
   expect(await outside.exists(chroot)).toBeDefined();
 });
 

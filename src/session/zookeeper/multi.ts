@@ -29,6 +29,8 @@ export function writeMulti(writer: JuteWriter, ops: readonly MultiOp[], toServer
         break;
       }
       case "delete":
+        writeDelete(writer, op.path, path, op.version);
+        break;
       case "check":
         writer.string(path);
         writer.int(op.version ?? ANY_VERSION);
@@ -41,6 +43,12 @@ export function writeMulti(writer: JuteWriter, ops: readonly MultiOp[], toServer
     }
   }
   writeMultiHeader(writer, -1, true);
+}
+
+/** As the Java client does: `/` cannot be deleted, and under a chroot that must not mean the chroot itself. */
+export function writeDelete(writer: JuteWriter, path: string, serverPath: string, version = ANY_VERSION): void {
+  writer.string(path === "/" ? path : serverPath);
+  writer.int(version);
 }
 
 /** A failed multi comes as a success whose every result is an error: the first real one among them is thrown. */

@@ -7,7 +7,16 @@ import type * as S from "../session.ts";
 import { CreateMode, OPEN_ACL } from "../session.ts";
 import type { Caller } from "./caller.ts";
 import type { Connection } from "./connection.ts";
-import { ANY_VERSION, createOpcode, readMulti, readMultiRead, ttlField, writeMulti, writeMultiRead } from "./multi.ts";
+import {
+  ANY_VERSION,
+  createOpcode,
+  readMulti,
+  readMultiRead,
+  ttlField,
+  writeDelete,
+  writeMulti,
+  writeMultiRead,
+} from "./multi.ts";
 
 type CreateOp = Omit<Extract<S.MultiOp, { op: "create" }>, "op">;
 
@@ -44,12 +53,7 @@ export class Znodes {
   }
 
   delete(path: string, options: S.VersionOptions = {}): Promise<void> {
-    const write = (writer: JuteWriter, serverPath: string) => {
-      // As the Java client does: `/` cannot be deleted, and under a chroot that must not mean the chroot itself.
-      writer.string(path === "/" ? path : serverPath);
-      writer.int(options.version ?? ANY_VERSION);
-    };
-    return this.caller.call({ opcode: Opcode.delete, path, write, read: nothing }, options);
+    return this.#delete(path, options, options, nothing);
   }
 
   exists(path: string, options: S.ReadOptions = {}): Promise<S.Stat | undefined> {
@@ -100,14 +104,18 @@ export class Znodes {
   }
 
   multi(ops: readonly S.MultiOp[], options: S.CallOptions = {}): Promise<S.Committed> {
-    const [first] = ops;
-    const isPlainCreate = ops.length === 1 && first?.op === "create" && newerCreate(first.mode) === undefined;
-    if (!isPlainCreate) return this.#transact(ops, options);
-    // As such it costs the server less than as a transaction of one.
-    return this.#create(first, options, false, (body, zxid) => ({
-      results: [{ op: "create", path: this.clientPath(body.text()) }],
-      zxid,
-    }));
+    const [only] = ops;
+    // One alone costs the server less than a transaction of one.
+    if (ops.length === 1 && only?.op === "create" && newerCreate(only.mode) === undefined) {
+      return this.#create(only, options, false, (body, zxid) => ({
+        results: [{ op: "create", path: this.clientPath(body.text()) }],
+        zxid,
+      }));
+    }
+    if (ops.length === 1 && only?.op === "delete") {
+      return this.#delete(only.path, only, options, (_, zxid) => ({ results: [{ op: "delete" }], zxid }));
+    }
+    return this.#transact(ops, options);
   }
 
   async multiRead(ops: readonly S.ReadOp[], options: S.CallOptions = {}): Promise<S.ReadResult[]> {
@@ -134,6 +142,16 @@ export class Znodes {
     const newer = newerCreate(mode);
     if (newer === undefined || this.caller.surelyHas(newer)) return send();
     return this.caller.require(newer, options).then(send);
+  }
+
+  #delete<T>(
+    path: string,
+    { version }: { readonly version?: number | undefined },
+    options: S.CallOptions,
+    read: (body: JuteReader, zxid: bigint) => T,
+  ): Promise<T> {
+    const write = (writer: JuteWriter, serverPath: string) => writeDelete(writer, path, serverPath, version);
+    return this.caller.call({ opcode: Opcode.delete, path, write, read }, options);
   }
 
   async #transact(ops: readonly S.MultiOp[], options: S.CallOptions): Promise<S.Committed> {
