@@ -24,8 +24,13 @@ export interface EnterOptions {
   readonly knownPaths: Set<string>;
 }
 
-/** Whether it is known, without a listing, who is in front of a ticket. `path`: the lock's path after the ticket was made. */
-export type Foresight = (ticket: Ticket, path: Stat | undefined) => Promise<boolean>;
+/** What may make a listing superfluous. */
+export interface Foresight {
+  /** The path is to be looked at behind the ticket. */
+  readonly looks: boolean;
+  /** Whether it is known who is in front of a ticket. `path`: what the look behind it has found. */
+  knows(ticket: Ticket, path: Stat | undefined): boolean | Promise<boolean>;
+}
 
 export interface ForesightOptions extends EnterOptions {
   /** Called right before tickets are made. Where it gives something, that is asked, and a listing leaves only when it says no. */
@@ -64,12 +69,12 @@ export async function enter(
     const unknown = shapes.filter(isUnknown);
     const obstacle = mode && askForPaths(session, unknown, mode, { signal });
     for (const { path } of unknown) knownPaths.add(path);
-    const foresees = isAgain ? undefined : foresight?.();
+    const foreseen = isAgain ? undefined : foresight?.();
     const creating = session.multi(creates(shapes, uuid), { signal });
-    const listings = foresees ? [] : shapes.map(({ path }) => session.getChildren2(path, { signal }));
-    const looks = foresees ? shapes.map(({ path }) => session.exists(path, { signal })) : [];
+    const listings = foreseen ? [] : shapes.map(({ path }) => session.getChildren2(path, { signal }));
+    const looks = foreseen?.looks ? shapes.map(({ path }) => look(session, path, { signal })) : [];
     // Whatever becomes of the tickets decides; without them the lists are of no use.
-    for (const asking of [...listings, ...looks]) asking.catch(() => {});
+    for (const listing of listings) listing.catch(() => {});
     let tickets: Ticket[];
     try {
       const { results, zxid } = await creating;
@@ -91,8 +96,11 @@ export async function enter(
       const entered: Entered<Listing | undefined>[] = [];
       for (const [index, ticket] of tickets.entries()) {
         const ask = () => listed(session, shapes[index]?.path ?? "", listings[index], { signal });
-        const look = await looks[index]?.catch(() => undefined);
-        const listing = foresees && (await foresees(ticket, look)) ? undefined : await ask();
+        // An await takes its time, also where there is nothing to wait for.
+        const seen = looks[index] && (await looks[index]);
+        const knows = foreseen?.knows(ticket, seen);
+        const isKnown: boolean | undefined = knows instanceof Promise ? await knows : knows;
+        const listing = isKnown ? undefined : await ask();
         entered.push({ ticket, listing });
         if (isAgain && listing) chores.add(removeSpares(session, shapes[index]?.path ?? "/", { ticket, listing }));
       }
@@ -108,6 +116,11 @@ export async function enter(
       if (!(error instanceof NoNodeError)) throw error;
     }
   }
+}
+
+/** Undefined also where it cannot be told: a listing will. */
+function look(session: Session, path: string, options: ReadOptions): Promise<Stat | undefined> {
+  return session.exists(path, options).catch(() => undefined);
 }
 
 export function list(session: Session, path: string, options: ReadOptions): Promise<Listing> {

@@ -21,7 +21,7 @@ export interface HeldLockOptions {
   readonly waitedMs: number;
   readonly onEvent: LockListener;
   /** The ticket's data with the time of acquisition; left out where the data is the caller's own. */
-  readonly stamp?: () => Buffer;
+  readonly stamp?: (() => Buffer) | undefined;
   /** The next holder's znode will have the same path: that it exists proves nothing. */
   readonly isPathShared?: boolean;
   /** Gives the stake back, where it takes more than deleting its znodes. */

@@ -1,5 +1,6 @@
 import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
+import { IsoClock } from "../iso-clock.ts";
 import { limitWait } from "../limit-wait.ts";
 import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
@@ -57,6 +58,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   protected readonly chores = new Chores();
   protected readonly knownPaths = new Set<string>();
   protected readonly mode: LockMode;
+  readonly #clock = new IsoClock();
   /** What the records of all tickets of one session begin with. */
   #common: { readonly id: bigint; readonly text: string } | undefined;
 
@@ -78,7 +80,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
     try {
       if (this.session.id === 0n) await this.#meetServer(wait.signal);
-      const queued = new Date().toISOString();
+      const queued = this.#clock.now();
       const data = (more?: Partial<HolderRecord>) => this.#data(queued, more);
       return await this.take({ signal: wait.signal, mayWait: waitMs !== 0, refreshMs, begun, data });
     } catch (error) {

@@ -92,22 +92,12 @@ export class Place {
     const acquiredAt = Date.now();
     const stamp = isStamped ? () => data({ acquired: new Date(acquiredAt).toISOString() }) : undefined;
     const giveBack = () => this.#giveBack();
-    return new HeldLock({
-      session,
-      path,
-      mode,
-      stake: ticket,
-      own,
-      waitedMs,
-      onEvent,
-      giveBack,
-      ...(stamp && { stamp }),
-    });
+    return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, giveBack, stamp });
   }
 
   #giveBack(): Promise<Removed> {
     const { session, queue } = this.#options;
     queue.left(this.#ticket);
-    return remove(session, this.#ticket.nodes);
+    return remove(session, this.#ticket.nodes, (zxid) => queue.gone(this.#ticket, zxid));
   }
 }

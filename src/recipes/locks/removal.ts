@@ -6,10 +6,13 @@ import { untilAnswered } from "./unanswered.ts";
 /** `expiry`: the session ended first, and takes them with it. */
 export type Removed = "delete" | "expiry";
 
-/** Deletes znodes whose names nobody else uses, over as many connections as it takes. */
-export function remove(session: Session, nodes: readonly string[]): Promise<Removed> {
+/**
+ * Deletes znodes whose names nobody else uses, over as many connections as it takes. `deleted` is told when, where it was this
+ * very request that did it.
+ */
+export function remove(session: Session, nodes: readonly string[], deleted?: (zxid: bigint) => void): Promise<Removed> {
   return unlessOver(session, async () => {
-    await Promise.all(nodes.map((node) => untilAnswered(() => removeOne(session, node))));
+    await Promise.all(nodes.map((node) => untilAnswered(() => removeOne(session, node, deleted))));
   });
 }
 
@@ -32,9 +35,10 @@ function isLost(session: Session): boolean {
   return session.state === "lost";
 }
 
-async function removeOne(session: Session, node: string): Promise<void> {
+async function removeOne(session: Session, path: string, deleted?: (zxid: bigint) => void): Promise<void> {
   try {
-    await session.delete(node);
+    const { zxid } = await session.multi([{ op: "delete", path }]);
+    deleted?.(zxid);
   } catch (error) {
     if (!(error instanceof NoNodeError)) throw error;
   }

@@ -175,7 +175,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
     const acquiredAt = Date.now();
     const stamp = this.options.data ? undefined : () => data({ acquired: new Date(acquiredAt).toISOString() });
-    return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, ...(stamp && { stamp }) });
+    return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, stamp });
   }
 
   async #inTurn(attempt: Attempt): Promise<HeldLock> {

@@ -11,7 +11,8 @@
  *
  * Every znode that is made below a path takes a number. So where a ticket has got the next one after all that are known, nobody
  * has come in between: all who may be in front of it are known, and no listing is needed. A path that was deleted and made
- * again counts anew; its czxid, asked for behind the ticket, tells.
+ * again counts anew; its czxid, asked for behind the ticket, tells. That question too is left out while all is calm: when the
+ * ticket is the very next thing that happened on the servers after our last one was deleted from the path, as the zxids tell.
  */
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
@@ -25,6 +26,9 @@ import { NodeWatch } from "./node-watch.ts";
 import type { OwnTicket } from "./own-ticket.ts";
 import { checkSequence, isMissing, isNearLast, type Listing, type Ticket, ticketGone } from "./ticket.ts";
 import { untilAnswered } from "./unanswered.ts";
+
+/** After so many tickets in a row with nothing else between, the next one is expected to be one of them. If not, it costs a question. */
+const CALM = 8;
 
 export interface TicketQueueOptions {
   readonly session: Session;
@@ -54,6 +58,10 @@ export class TicketQueue {
   /** The newest ticket has got it, or there was none yet that could. */
   #isQuiet = true;
   #isUsed = false;
+  /** When a ticket of ours was last deleted from the path: it was the same path until then. */
+  #leftAt = -1n;
+  /** How many tickets in a row have followed directly. */
+  #calm = 0;
 
   constructor(options: TicketQueueOptions) {
     this.#options = options;
@@ -67,8 +75,14 @@ export class TicketQueue {
     const isKnown = this.#isUsed && this.#isQuiet;
     this.#isUsed = true;
     if (!isKnown) return undefined;
-    // Whoever does not wait must not be sent away because of somebody who has gone meanwhile.
-    return async (ticket, path) => (await this.#foresees(ticket, path)) && (mayWait || this.isFirst(ticket));
+    const knows = (ticket: Ticket, path: Stat | undefined) => {
+      // Whoever does not wait must not be sent away because of somebody who has gone meanwhile.
+      const isEnough = () => this.#foresees(ticket, path) && (mayWait || this.isFirst(ticket));
+      if (this.#isForeseen(ticket, path)) return isEnough();
+      // Answers that came together are taken in one after the other: the one that it follows may not be yet.
+      return new Promise<boolean>((resolve) => setImmediate(() => resolve(isEnough())));
+    };
+    return { looks: this.#calm < CALM, knows };
   }
 
   /** Takes in a listing. Throws LockError where the numbers cannot be relied on, or the ticket is gone. */
@@ -80,7 +94,7 @@ export class TicketQueue {
     checkSequence(ticket, present, path);
     // A listing that was asked for earlier may be taken in later, and would hide who came between.
     if (listing.asOf < this.#asOf) return;
-    this.#isQuiet ||= this.#isNext(ticket, listing.czxid);
+    this.#isQuiet ||= this.#isNext(ticket) && listing.czxid === this.#czxid;
     this.#asOf = listing.asOf;
     this.#present = present;
     this.#czxid = listing.czxid;
@@ -96,6 +110,12 @@ export class TicketQueue {
   /** The ticket is being given back. */
   left({ contenders }: Ticket): void {
     for (const contender of contenders) this.#forget(contender);
+  }
+
+  /** A znode of the ticket was deleted, as this very transaction. */
+  gone({ token }: Ticket, zxid: bigint): void {
+    // A ticket that was not foreseen, or never taken in, may have been on another path than the one that is known.
+    if (this.#isQuiet && token <= this.#asOf && zxid > this.#leftAt) this.#leftAt = zxid;
   }
 
   /** Nobody is to be waited for. */
@@ -168,16 +188,22 @@ export class TicketQueue {
     this.note(await list(session, path, { signal }), ticket);
   }
 
-  async #foresees(ticket: Ticket, path: Stat | undefined): Promise<boolean> {
-    // Answers that came together are taken in one after the other: the one that it follows may not be yet.
-    if (!this.#isNext(ticket, path?.czxid)) await new Promise((resolve) => setImmediate(resolve));
-    this.#isQuiet = this.#isNext(ticket, path?.czxid);
+  #foresees(ticket: Ticket, path: Stat | undefined): boolean {
+    this.#isQuiet = this.#isForeseen(ticket, path);
+    this.#calm = this.#isDirect(ticket) ? this.#calm + 1 : 0;
     if (this.#isQuiet) this.#admit(ticket);
     return this.#isQuiet;
   }
 
-  #isNext({ contenders }: Ticket, czxid: bigint | undefined): boolean {
-    if (czxid !== this.#czxid) return false;
+  #isForeseen(ticket: Ticket, path: Stat | undefined): boolean {
+    return this.#isNext(ticket) && (this.#isDirect(ticket) || path?.czxid === this.#czxid);
+  }
+
+  #isDirect({ token }: Ticket): boolean {
+    return token === this.#leftAt + 1n;
+  }
+
+  #isNext({ contenders }: Ticket): boolean {
     return contenders.every((own, index) => own.sequence === this.#nextNumber + index && !isNearLast(own));
   }
 

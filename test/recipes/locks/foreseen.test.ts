@@ -146,6 +146,8 @@ describe("a queue", () => {
     const queue = new TicketQueue({ session, path: "/l", onEvent: () => {} });
     queue.foresight({ mayWait: true });
     const foresight = queue.foresight({ mayWait: true });
+    const foresees = (ticket: Ticket) => foresight?.knows(ticket, stat);
+    const foreseesUnseen = (ticket: Ticket) => foresight?.knows(ticket, undefined);
     const made = (number: number) => {
       const id = uuid(String(number % 10));
       return toTicket([`/l/_c_${id}-lock-${String(number).padStart(10, "0")}`], id, BigInt(number));
@@ -156,7 +158,7 @@ describe("a queue", () => {
       czxid: stat.czxid,
       nextNumber: Number(tickets.at(-1)?.token ?? -1) + 1,
     });
-    return { queue, made, listing, foresees: (ticket: Ticket) => foresight?.(ticket, stat) };
+    return { queue, made, listing, foresees, foreseesUnseen };
   }
 
   test("does not forget a ticket because of a listing from before it", async () => {
@@ -177,6 +179,15 @@ describe("a queue", () => {
     const early = foresees(second);
     queue.note(listing(first), first);
     expect(await early).toBe(true);
+  });
+
+  test("does not take the end of a ticket for a proof when the path may be another one than it knows", async () => {
+    const { queue, made, listing, foresees, foreseesUnseen } = await queueOf();
+    const [first, next] = [made(1), made(2)];
+    queue.note(listing(first), first);
+    expect(await foresees(made(5))).toBe(false);
+    queue.gone(first, next.token - 1n);
+    expect(await foreseesUnseen(next)).toBe(false);
   });
 
   test("does not rely on numbers near the last", async () => {

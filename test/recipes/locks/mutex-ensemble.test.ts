@@ -28,6 +28,23 @@ async function openOn(server: ZooKeeperServer): Promise<Session> {
   return openOn(server);
 }
 
+/** Tokens and calm acquires rely on it; servers answer with the last zxid that they know of. */
+test("on an ensemble, the zxid in the answer to a write is that of the write, also while others write", async () => {
+  const sessions = await Promise.all(ensemble.servers.map(openOn));
+  await Promise.all(
+    sessions.map(async (session, index) => {
+      const parent = `/zxids-${index}`;
+      await session.create(parent, null);
+      for (let turn = 0; turn < 100; turn++) {
+        const created = await session.multi([{ op: "create", path: `${parent}/n` }]);
+        expect((await session.exists(`${parent}/n`))?.czxid).toBe(created.zxid);
+        const deleted = await session.multi([{ op: "delete", path: `${parent}/n` }]);
+        expect((await session.exists(parent))?.pzxid).toBe(deleted.zxid);
+      }
+    }),
+  );
+});
+
 describe("on an ensemble, when the server that we are attached to is killed", () => {
   test("what is held stays held, with its token", async () => {
     const [follower] = await ensemble.followers();

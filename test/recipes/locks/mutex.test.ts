@@ -302,6 +302,7 @@ describe("Mutex", () => {
     const lock = await new Mutex(session, "/l").acquire();
     const multi = session.multi.bind(session);
     session.multi = async (...args) => {
+      session.multi = multi;
       await lock.release();
       return multi(...args);
     };
