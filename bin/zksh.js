@@ -15,20 +15,21 @@ function load(name) {
   const known = loaded.get(name);
   if (known) return known.exports;
   const filename = join(dist, name);
+  const source = readFileSync(filename, "utf8");
   const loading = new Module(filename);
   loading.require = provide;
   Object.defineProperty(loading, "url", { get: () => pathToFileURL(filename).href });
   loaded.set(name, loading);
-  const source = readFileSync(filename, "utf8");
   // Node looks for source maps only in what it wraps and compiles itself.
   if (process.sourceMapsEnabled) loading._compile(unwrapped(source), filename);
-  else compile(source, filename).call(loading.exports, loading.exports, provide, loading);
+  else compile(source, name).call(loading.exports, loading.exports, provide, loading);
   return loading.exports;
 }
 
-/** The function around a file's text. */
-function compile(source, filename) {
-  return new Script(source, { filename, cachedData: compiled(filename) }).runInThisContext();
+/** The function around a file's text. Stack traces name the file as the build did, wherever that was: so it is said without. */
+function compile(source, name) {
+  const cachedData = compiled(join(dist, name));
+  return new Script(source, { filename: `zksh/dist/${name}`, cachedData }).runInThisContext();
 }
 
 /** Without that function, and every line where it was. */
@@ -54,8 +55,11 @@ function compiled(filename) {
 function provide(name) {
   if (!name.startsWith("./")) return require(name);
   if (name.endsWith(".cjs")) return load(name);
-  const part = load("main.cjs").parts[name] ?? load("rest.cjs").parts[name];
-  return part();
+  const known = loaded.get(name);
+  if (known) return known.exports;
+  const exports = load("main.cjs").part(name) ?? load("rest.cjs").part(name);
+  loaded.set(name, { exports });
+  return exports;
 }
 
 load("main.cjs")

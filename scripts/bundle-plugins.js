@@ -41,12 +41,14 @@ const lateBuiltins = {
 const lateRecords = {
   name: "late-records",
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/jute$/ }, ({ resolveDir, namespace }) =>
-      namespace === "late-records" ? undefined : { path: join(resolveDir, "jute/index.js"), namespace: "late-records" },
-    );
-    onLoad({ filter: /.*/, namespace: "late-records" }, ({ path }) => ({
-      contents: `${loader(path)}module.exports=${membersOf(path)};`,
-      resolveDir: dirname(path),
+    onResolve({ filter: /^\.\/jute$/ }, ({ resolveDir, namespace }) => {
+      if (namespace === "late-records") return undefined;
+      // The path is part of what is written, and must not name the folders of whoever builds.
+      return { path: "jute", namespace: "late-records", pluginData: join(resolveDir, "jute/index.js") };
+    });
+    onLoad({ filter: /.*/, namespace: "late-records" }, ({ pluginData: file }) => ({
+      contents: `${loader(file)}module.exports=${membersOf(file)};`,
+      resolveDir: dirname(file),
     }));
   },
 };

@@ -4,6 +4,7 @@
  * compares.
  */
 const { existsSync, writeFileSync } = require("node:fs");
+const { basename, join } = require("node:path");
 const vm = require("node:vm");
 
 const scripts = new Map();
@@ -24,7 +25,8 @@ process.reallyExit = (exitCode) => {
 
 function keepCompiled(exitCode) {
   if (exitCode !== 0) return;
-  for (const [filename, script] of scripts) {
+  for (const [name, script] of scripts) {
+    const filename = join(__dirname, "../dist", basename(name));
     // The first run decides: what a plain `get` does not call, it need not load either.
     if (existsSync(`${filename}.cache`)) continue;
     const compiled = script.createCachedData();

@@ -210,6 +210,7 @@ function parseAuth(text: string, where: string): { scheme: string; credential: B
 
 /** Looks a setting up on the command line, then in the environment; failures name the place it came from. */
 class Settings {
+  readonly #options = new Map<string, GlobalOption>(globalOptions.map((option) => [option.name, option]));
   readonly #flags: GlobalFlags;
   readonly #env: Surroundings["env"];
 
@@ -257,7 +258,7 @@ class Settings {
 
   #find(name: GlobalName): { value: string; source: string } | undefined {
     const value = this.#flags[name]?.at(-1);
-    const option: GlobalOption | undefined = globalOptions.find((candidate) => candidate.name === name);
+    const option = this.#options.get(name);
     if (option && value !== undefined) return { value, source: globalSpelling(option) };
     const inherited = option?.env === undefined ? undefined : this.#env[option.env];
     return inherited ? { value: inherited, source: option?.env ?? name } : undefined;

@@ -209,11 +209,13 @@ function frontEndOptions(config: Config, { io, services, server, signal }: Envir
 
 const program: Program = {
   commands,
-  globalOptions: globalOptions.map((option) => ({
-    term: globalTerm(option),
-    summary: option.summary,
-    ...("env" in option && { env: option.env }),
-  })),
+  get globalOptions() {
+    return globalOptions.map((option) => ({
+      term: globalTerm(option),
+      summary: option.summary,
+      ...("env" in option && { env: option.env }),
+    }));
+  },
   suggest,
   version() {
     // One level up from src/ as from dist/.
