@@ -13,13 +13,13 @@ import { scriptLines } from "./rows/script-lines.ts";
 import { sessionReads } from "./rows/session-reads.ts";
 import { walks } from "./rows/walks.ts";
 import { whoholds } from "./rows/whoholds.ts";
-import { growthText, verdictTable } from "./table.ts";
+import { growthText, summary, verdictTable } from "./table.ts";
 
 const USAGE = `npm run bench -- [--quick] [--json] [--check] [--only WORD]... [--growth]
 
---quick   about two minutes: fewer rounds, smaller trees
+--quick   two and a half minutes: fewer rounds, smaller trees
 --json    for programs
---check   exit code 1 when a goal is missed
+--check   exit code 1 when a goal is missed that is not out of reach
 --only    what has WORD in its name
 --growth  how costs grow, instead of the table beside the peers`;
 
@@ -45,10 +45,10 @@ if (flags.growth) {
 } else {
   const rows = await all(choose(measurements), ({ measure }) => measure({ isQuick: flags.quick }));
   const verdicts = rows.flatMap(judge);
-  const missed = verdicts.filter(({ met }) => met === false).length;
   console.log(flags.json ? JSON.stringify(verdicts, null, 2) : verdictTable(verdicts));
-  console.error(missed === 0 ? "every goal is met" : `${missed} missed`);
-  if (flags.check && missed > 0) process.exitCode = 1;
+  console.error(summary(verdicts));
+  const isMissed = verdicts.some(({ met, outOfReach }) => met === false && !outOfReach);
+  if (flags.check && isMissed) process.exitCode = 1;
 }
 
 function readFlags() {

@@ -8,6 +8,8 @@ interface Peer {
   readonly samples: readonly number[];
   /** What zksh : peer should be. Left out: shown for comparison only. */
   readonly goal?: Goal;
+  /** The least that anybody can need: where it misses the goal too, the goal is out of reach. */
+  readonly limit?: { readonly name: string; readonly samples: readonly number[] };
 }
 
 /** One measured piece of work: what zksh needed, in each round, and what others needed for the same. */
@@ -23,18 +25,18 @@ export interface Row {
 interface Comparison extends Pick<Row, "work" | "unit" | "goal"> {
   /** Under which name zksh has its samples. Left out: "zksh". */
   readonly zksh?: string;
-  /** By name, what zksh : peer should be. */
-  readonly peers?: Readonly<Record<string, Goal | "no goal">>;
+  /** By name, what zksh : peer should be, and who shows what is possible. */
+  readonly peers?: Readonly<Record<string, (Goal & { readonly limit?: string }) | "no goal">>;
 }
 
 /** A row of those who took turns, by the names that they had there. */
 export function rowFrom(samples: Samples<number>, { zksh = "zksh", peers = {}, ...row }: Comparison): Row {
   const of = (name: string) => samples.get(name) ?? [];
-  const beside = Object.entries(peers).map(([name, goal]) => ({
-    name,
-    samples: of(name),
-    ...(goal !== "no goal" && { goal }),
-  }));
+  const beside = Object.entries(peers).map(([name, wanted]): Peer => {
+    if (wanted === "no goal") return { name, samples: of(name) };
+    const { limit, ...goal } = wanted;
+    return { name, samples: of(name), goal, ...(limit && { limit: { name: limit, samples: of(limit) } }) };
+  });
   return { ...row, zksh: of(zksh), peers: beside };
 }
 
@@ -49,6 +51,8 @@ export interface Verdict {
   readonly goal?: Goal;
   /** Left out where there is no goal. */
   readonly met?: boolean;
+  /** Whose ratio misses the goal as well, though nobody can need less. */
+  readonly outOfReach?: { readonly name: string; readonly ratio: number };
 }
 
 export function judge({ work, unit, zksh: samples, goal, peers = [] }: Row): Verdict[] {
@@ -58,8 +62,15 @@ export function judge({ work, unit, zksh: samples, goal, peers = [] }: Row): Ver
   const besides = peers.map((peer): Verdict => {
     const peerFigure = figureOf(peer.samples);
     const ratio = zksh.median / peerFigure.median;
-    const judged = peer.goal && { goal: peer.goal, met: isMet(peer.goal, ratio) };
-    return { work, unit, zksh, peer: peer.name, peerFigure, ratio, ...judged };
+    const beside = { work, unit, zksh, peer: peer.name, peerFigure, ratio };
+    if (!peer.goal) return beside;
+    const met = isMet(peer.goal, ratio);
+    const least = peer.limit && {
+      name: peer.limit.name,
+      ratio: figureOf(peer.limit.samples).median / peerFigure.median,
+    };
+    const isOutOfReach = !met && least && !isMet(peer.goal, least.ratio);
+    return { ...beside, goal: peer.goal, met, ...(isOutOfReach && { outOfReach: least }) };
   });
   return [...alone, ...besides];
 }

@@ -6,16 +6,25 @@ const HEADING = ["work", "zksh", "peer", "needs", "zksh : peer", "goal", "met"];
 
 /** Markdown, aligned so that it can be read as it is. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
-  const lines = verdicts.map(({ work, unit, zksh, peer, peerFigure, ratio, goal, met }) => [
+  const lines = verdicts.map(({ work, unit, zksh, peer, peerFigure, ratio, goal, met, outOfReach }) => [
     work,
     showFigure(zksh, unit),
     peer ?? "",
     peerFigure ? showFigure(peerFigure, unit) : "",
     ratio === undefined ? "" : showNumber(ratio),
     goal ? `${showGoal(goal)}${ratio === undefined ? ` ${unit}` : ""}` : "",
-    met === undefined ? "" : met ? "yes" : "NO",
+    met === undefined ? "" : met ? "yes" : outOfReach ? `NO; ${outOfReach.name} ${showNumber(outOfReach.ratio)}` : "NO",
   ]);
   return markdown([HEADING, ...lines]);
+}
+
+/** The table in a sentence. */
+export function summary(verdicts: readonly Verdict[]): string {
+  const missed = verdicts.filter(({ met }) => met === false);
+  const outOfReach = missed.filter(({ outOfReach }) => outOfReach).length;
+  if (missed.length === 0) return "every goal is met";
+  if (missed.length === outOfReach) return `every goal is met that can be; ${outOfReach} out of reach`;
+  return `${missed.length} missed${outOfReach > 0 ? `, ${outOfReach} of them out of reach` : ""}`;
 }
 
 export function growthText({ title, columns, rows }: GrowthTable): string {

@@ -43,6 +43,13 @@ export function withQueue<T>(address: string, path: string, tickets: number, wor
   });
 }
 
+/** Sessions that read once, until the server's compiler has done its work: they are slow at first. */
+export async function warmUp(address: string, path: string): Promise<void> {
+  for (let sessions = 0; sessions < 2_000; sessions++) {
+    await withSession(address, (session) => session.getData(path));
+  }
+}
+
 export function countChildren(address: string, path: string): Promise<number> {
   return withSession(address, async (session) => (await session.getChildren2(path)).children.length);
 }

@@ -1,4 +1,5 @@
 /** The least a program in node can do to read a znode: prepared bytes over a socket. hand-get.cjs HOST:PORT PATH */
+const { writeSync } = require("node:fs");
 const { connect } = require("node:net");
 
 const [address, path] = process.argv.slice(2);
@@ -33,6 +34,6 @@ socket.on("end", () => {
   const received = Buffer.concat(chunks);
   // Behind the handshake's answer, and behind length, xid, zxid and error of the reply.
   const data = 4 + received.readInt32BE(0) + 4 + 16;
-  process.stdout.write(received.subarray(data + 4, data + 4 + received.readInt32BE(data)));
-  socket.end();
+  writeSync(1, received.subarray(data + 4, data + 4 + received.readInt32BE(data)));
+  process.exit();
 });

@@ -1,7 +1,7 @@
 /**
  * The least a program in node can do to take and give back a lock that nobody else wants: prepared bytes over a socket, the
- * requests that zksh sends. It asks nobody, finds out nothing, and could not cope with a lost reply. hand-locks.js HOST:PORT PATH,
- * then `cycles N` on stdin.
+ * requests that zksh sends while nobody else writes. It asks nobody, finds out nothing, and could not cope with a lost reply.
+ * hand-locks.js HOST:PORT PATH, then `cycles N` on stdin.
  */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
@@ -21,7 +21,6 @@ const frame = (...parts) => {
 };
 const CREATE = 1;
 const DELETE = 2;
-const EXISTS = 3;
 const CLOSE_SESSION = -11;
 const EPHEMERAL_SEQUENTIAL = 3;
 const openAcl = Buffer.concat([int(1), int(31), text("world"), text("anyone")]);
@@ -58,18 +57,15 @@ socket.on("data", (chunk) => {
 const HEADER = 16;
 const pathIn = (reply) => reply.subarray(HEADER + 4, HEADER + 4 + reply.readInt32BE(HEADER));
 const now = () => Number(process.hrtime.bigint()) / 1000;
-// As long as what zksh says of itself in its ticket.
-const acquire = Buffer.concat([
-  create(`${path}/_c_${"0".repeat(36)}-lock-`, "x".repeat(200), EPHEMERAL_SEQUENTIAL),
-  frame(int(1), int(EXISTS), text(path), Buffer.alloc(1)),
-]);
+// About as long as what zksh says of itself in its ticket.
+const acquire = create(`${path}/_c_${"0".repeat(36)}-lock-`, "x".repeat(120), EPHEMERAL_SEQUENTIAL);
 
 async function cycles(count) {
   const acquires = [];
   const begun = now();
   for (let index = 0; index < count; index++) {
     const at = now();
-    const node = pathIn(await ask(acquire, 2));
+    const node = pathIn(await ask(acquire, 1));
     acquires.push(now() - at);
     await ask(frame(int(1), int(DELETE), int(node.length), node, int(-1)), 1);
   }

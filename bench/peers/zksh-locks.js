@@ -1,4 +1,7 @@
-/** zksh's lock: zksh-locks.js SERVERS PATH, then `cycles N`, `cyclesGoingOn N`, `acquire`, `release`, `queue N SESSIONS`, `drain N` on stdin. */
+/**
+ * zksh's lock: zksh-locks.js SERVERS PATH, then `cycles N`, `cyclesGoingOn N`, `cyclesAmongOthers N`, `acquire`, `release`,
+ * `queue N SESSIONS`, `drain N` on stdin.
+ */
 import { setMaxListeners } from "node:events";
 import { createInterface } from "node:readline";
 import { Mutex, openSession, parseConnectString } from "../../dist/index.js";
@@ -28,10 +31,11 @@ async function wait(mutex) {
   else await mine.release();
 }
 
-async function cycle(count, release) {
+async function cycle(count, release, before = () => {}) {
   const acquires = [];
   const begun = now();
   for (let index = 0; index < count; index++) {
+    await before();
     const at = now();
     const mine = await lock.acquire();
     acquires.push(now() - at);
@@ -51,6 +55,11 @@ const answers = {
     const cycles = await cycle(count, release);
     await last;
     return cycles;
+  },
+  /** Somebody writes something else between any two of them, which is not counted. */
+  cyclesAmongOthers(count) {
+    const write = () => session.setData("/locks", null);
+    return cycle(count, (mine) => mine.release(), write);
   },
   async acquire() {
     held = await lock.acquire();

@@ -8,6 +8,7 @@ const BLOCK = 200;
 /** The limit: what server, network and node cost. */
 const BY_HAND = "by hand, over a socket";
 const GOING_ON = "zksh, going on";
+const AMONG_OTHERS = "zksh, among others";
 
 interface Cycles {
   /** Microseconds. */
@@ -44,6 +45,7 @@ function measureOnce(): Promise<Samples<Cycles>> {
         run: () => worker.ask<Cycles>("cycles", BLOCK),
       }));
       contestants.push({ name: GOING_ON, run: () => workers.zksh.ask<Cycles>("cyclesGoingOn", BLOCK) });
+      contestants.push({ name: AMONG_OTHERS, run: () => workers.zksh.ask<Cycles>("cyclesAmongOthers", BLOCK) });
       // Nobody's compiler is done before this.
       await takeTurns(10, contestants);
       return takeTurns(10, contestants);
@@ -59,6 +61,12 @@ function rowsOf(cycles: Samples<Cycles>): Row[] {
       work: "lock: acquire, nobody in the way",
       unit: "ms",
       peers: { Curator: { atMost: 0.65 }, kazoo: { atMost: 0.4 }, [BY_HAND]: "no goal" },
+    }),
+    rowFrom(latency, {
+      zksh: AMONG_OTHERS,
+      work: "lock: acquire, where others write to the servers in between",
+      unit: "ms",
+      peers: { Curator: "no goal", kazoo: "no goal" },
     }),
     rowFrom(rate, {
       work: "lock: acquire and release",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { judge, rowFrom } from "../../bench/row.ts";
 import { figureOf } from "../../bench/statistics.ts";
-import { growthText, verdictTable } from "../../bench/table.ts";
+import { growthText, summary, verdictTable } from "../../bench/table.ts";
 import { figures, takeTurns } from "../../bench/take-turns.ts";
 
 test.each([
@@ -31,6 +31,26 @@ test("one line for the figure's own goal and one for each peer", () => {
     | walk | 2 (1.50–2.50) s | slow  | 40 s    | 0.050       | ≤ 0.04 | NO  |
     | walk | 2 (1.50–2.50) s | shown | 1,000 s | 0.0020      |        |     |"
   `);
+});
+
+test("a goal that the least possible misses too is out of reach, and still not met", () => {
+  const samples = new Map([
+    ["zksh", [16]],
+    ["bare", [10]],
+    ["fast", [12]],
+    ["least", [13]],
+  ]);
+  const judged = (limit: string, atMost = 1.25) =>
+    rowFrom(samples, { work: "start", unit: "ms", peers: { bare: { atMost, limit } } });
+  const outOfReach = judge(judged("least"));
+  const missed = judge(judged("fast"));
+  expect(outOfReach[0]).toMatchObject({ met: false, outOfReach: { name: "least", ratio: 1.3 } });
+  expect(verdictTable(outOfReach)).toContain("| NO; least 1.30 |");
+  expect(missed[0]).toMatchObject({ met: false });
+  expect(missed[0]).not.toHaveProperty("outOfReach");
+  expect(summary(outOfReach)).toBe("every goal is met that can be; 1 out of reach");
+  expect(summary([...outOfReach, ...missed])).toBe("2 missed, 1 of them out of reach");
+  expect(summary(judge(judged("least", 2)))).toBe("every goal is met");
 });
 
 test("without samples no goal is met", () => {
