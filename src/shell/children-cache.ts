@@ -11,6 +11,11 @@ export interface Listing {
   readonly tooMany?: number;
 }
 
+interface ListOptions {
+  readonly insists?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
 interface Kept {
   readonly at: number;
   readonly listing: Promise<Listing>;
@@ -30,11 +35,11 @@ export class ChildrenCache {
   }
 
   /** `insists`: also when there are very many. Never rejects. */
-  list(parent: string, session: Session, { insists = false } = {}): Promise<Listing> {
+  list(parent: string, session: Session, { insists = false, signal }: ListOptions = {}): Promise<Listing> {
     const key = `${insists ? "all" : "few"} ${parent}`;
     const all = this.#find(`all ${parent}`) ?? this.#find(key);
     if (all) return all;
-    const listing = ask(parent, session, insists).catch((): Listing => {
+    const listing = ask(parent, session, { insists, signal }).catch((): Listing => {
       this.#kept.delete(key);
       return {};
     });
@@ -57,13 +62,13 @@ export class ChildrenCache {
   }
 }
 
-async function ask(parent: string, session: Session, insists: boolean): Promise<Listing> {
+async function ask(parent: string, session: Session, { insists, signal }: ListOptions): Promise<Listing> {
   if (session.state !== "connected") return {};
   if (!insists) {
-    const stat = await session.exists(parent);
+    const stat = await session.exists(parent, { signal });
     if (!stat) return {};
     if (stat.numChildren > MAX_UNASKED) return { tooMany: stat.numChildren };
     if (stat.numChildren === 0) return { names: [] };
   }
-  return { names: await session.getChildren(parent) };
+  return { names: await session.getChildren(parent, { signal }) };
 }

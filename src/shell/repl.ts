@@ -51,6 +51,7 @@ class Repl {
   readonly #options: ReplOptions;
   readonly #state: ShellState;
   readonly #editor: LineEditor;
+  readonly #tab: Tab;
   readonly #keeper: SessionKeeper;
   readonly #reader: LineReader;
   readonly #runner: LineRunner;
@@ -84,7 +85,7 @@ class Repl {
       onChange: () => this.#editor.repaint(this.#prompt()),
       isBusy: () => this.#runner.isBusy,
     });
-    const tab = new Tab({
+    this.#tab = new Tab({
       commands: program.commands,
       cwd: () => this.#state.cwd,
       session: () => this.#keeper.session,
@@ -97,7 +98,7 @@ class Repl {
       onLine: (line) => this.#reader.typed(line),
       onInterrupt: () => this.#interrupt(),
       onEnd: () => this.#reader.endOfInput(),
-      onTab: (before) => tab.press(before),
+      onTab: (before) => this.#tab.press(before),
     });
     this.#reader = new LineReader({
       continuesQuotes: frontEnd.dialect === "zksh",
@@ -129,7 +130,7 @@ class Repl {
       onWatch,
       waitingFor: () => this.#keeper.trouble && `${this.#keeper.server}: ${this.#keeper.trouble} (Ctrl-C cancels)`,
       lend: (use) => this.#editor.lend(use),
-      onWrite: () => tab.cache.clear(),
+      onWrite: () => this.#tab.cache.clear(),
     });
   }
 
@@ -152,6 +153,7 @@ class Repl {
     } finally {
       signal.removeEventListener("abort", end);
       this.#keeper.stop();
+      this.#tab.stop();
       this.#editor.close();
       this.#progress.start(() => "closing the session");
       await Promise.all([this.#state.end(), history.flushed()]);

@@ -22,6 +22,8 @@ export interface TabOptions {
 export class Tab {
   readonly cache = new ChildrenCache();
   readonly #options: TabOptions;
+  /** A session that is closed waits for what was asked of it: not for names that nobody will see. */
+  readonly #stopped = new AbortController();
   #last: string | undefined;
 
   constructor(options: TabOptions) {
@@ -34,7 +36,7 @@ export class Tab {
     this.#last = before;
     const list: CompletionSources["list"] = async (parent) => {
       const current = session();
-      return current ? this.cache.list(parent, current, { insists }) : {};
+      return current ? this.cache.list(parent, current, { insists, signal: this.#stopped.signal }) : {};
     };
     const completion = await within(DEADLINE_MS, complete(before, { commands, cwd: cwd(), list }));
     // Typed on meanwhile: the answer belongs to another question.
@@ -44,6 +46,11 @@ export class Tab {
     const cells = completion.shown.map((name): Cell => ({ text: escapeName(name) }));
     const note = completion.note === undefined ? "" : `${completion.note}\n`;
     if (cells.length > 0 || note !== "") this.#options.print(columns(cells, width()) + note);
+  }
+
+  /** The shell is left. */
+  stop(): void {
+    this.#stopped.abort();
   }
 }
 

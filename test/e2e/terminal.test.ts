@@ -122,15 +122,18 @@ describe("TAB", () => {
     await terminal.endsWith("› create --sequential");
   });
 
-  test("gives the prompt back when the server does not answer", async () => {
+  test("gives the prompt back when the server does not answer, and keeps nobody from leaving", async () => {
     const { proxy, chroot } = await proxied();
-    const terminal = await openShell({ chroot });
+    // The connection would not be given up for 24 s.
+    const terminal = await openShell({ chroot, args: ["-t", "60s"] });
     proxy.stall();
     await terminal.type("ls /");
     await terminal.press("Tab");
     await terminal.shows("(still loading; TAB again)");
     await terminal.type("x");
     await terminal.endsWith("› ls /x");
+    await terminal.press("C-c", "C-d");
+    await expectSane(terminal, 0);
   });
 });
 
