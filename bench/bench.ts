@@ -3,7 +3,7 @@ import type { Row } from "./row.ts";
 
 /** How much is to be done. */
 export interface Effort {
-  /** Two and a half minutes for all of it: fewer rounds, smaller trees. */
+  /** About two minutes for all of it: fewer rounds, smaller trees. */
   readonly isQuick: boolean;
 }
 

@@ -17,7 +17,7 @@ import { growthText, summary, verdictTable } from "./table.ts";
 
 const USAGE = `npm run bench -- [--quick] [--json] [--check] [--only WORD]... [--growth]
 
---quick   two and a half minutes: fewer rounds, smaller trees
+--quick   about two minutes: fewer rounds, smaller trees
 --json    for programs
 --check   exit code 1 when a goal is missed that is not out of reach
 --only    what has WORD in its name

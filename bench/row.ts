@@ -1,4 +1,4 @@
-import { type Figure, figureOf } from "./statistics.ts";
+import { type Figure, figureOf, median } from "./statistics.ts";
 import type { Samples } from "./take-turns.ts";
 
 export type Goal = { readonly atMost: number } | { readonly atLeast: number };
@@ -61,18 +61,24 @@ export function judge({ work, unit, zksh: samples, goal, peers = [] }: Row): Ver
     goal || peers.length === 0 ? [{ work, unit, zksh, ...(goal && { goal, met: isMet(goal, zksh.median) }) }] : [];
   const besides = peers.map((peer): Verdict => {
     const peerFigure = figureOf(peer.samples);
-    const ratio = zksh.median / peerFigure.median;
+    const ratio = ratioOf(samples, peer.samples);
     const beside = { work, unit, zksh, peer: peer.name, peerFigure, ratio };
     if (!peer.goal) return beside;
     const met = isMet(peer.goal, ratio);
-    const least = peer.limit && {
-      name: peer.limit.name,
-      ratio: figureOf(peer.limit.samples).median / peerFigure.median,
-    };
+    const least = peer.limit && { name: peer.limit.name, ratio: ratioOf(peer.limit.samples, peer.samples) };
     const isOutOfReach = !met && least && !isMet(peer.goal, least.ratio);
     return { ...beside, goal: peer.goal, met, ...(isOutOfReach && { outOfReach: least }) };
   });
   return [...alone, ...besides];
+}
+
+/**
+ * Of those who had a turn in every round, the middle of the rounds' own ratios: a machine's speed changes from one second to the
+ * next, and within a round it is much the same. Otherwise the ratio of the medians.
+ */
+function ratioOf(ours: readonly number[], theirs: readonly number[]): number {
+  if (ours.length !== theirs.length) return median(ours) / median(theirs);
+  return median(ours.map((sample, round) => sample / (theirs[round] ?? Number.NaN)));
 }
 
 function isMet(goal: Goal, value: number): boolean {

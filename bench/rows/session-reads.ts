@@ -22,7 +22,7 @@ export const sessionReads: Measurement = {
   name: "reads",
   measure: ({ isQuick }: Effort) =>
     withServer(async ({ address }) => {
-      const count = isQuick ? 50_000 : 100_000;
+      const count = isQuick ? 40_000 : 100_000;
       await makeZnodes(address, ["/bench"]);
       const args = [address, "/bench"];
       const ours = new Worker("zksh-reads.js", args);

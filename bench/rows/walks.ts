@@ -36,7 +36,7 @@ export const walks: Measurement = {
         name: "zksh",
         line: (...words) => zksh("-s", address, "--yes", ...words),
         tree: tree("/ours", PARENTS),
-        rounds: isQuick ? 3 : 7,
+        rounds: isQuick ? 2 : 7,
       };
       // A tenth of the tree where there is no time: every znode costs a round trip or two.
       const tenth: Walker = {

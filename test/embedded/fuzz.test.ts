@@ -6,7 +6,7 @@ import { Opcode } from "../../src/wire/protocol.ts";
 import { writeAcl, writeCreate, writeMultiHeader } from "../../src/wire/records.ts";
 import { connectFrame, frameOf, OPEN, RawClient } from "../contract/raw-client.ts";
 import { eventually, sleep } from "../support/eventually.ts";
-import { Random } from "../torture/random.ts";
+import { Random } from "../support/random.ts";
 import { type Serving, startServing } from "./serving.ts";
 
 const SEED = Number(process.env.ZKSH_FUZZ_SEED ?? 20_261_116);

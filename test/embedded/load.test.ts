@@ -9,7 +9,7 @@ import { openSession } from "../../src/session/zookeeper/client.ts";
 import { Flags, RawClient } from "../contract/raw-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { fourLetterWord } from "../support/four-letter-word.ts";
-import { Random } from "../torture/random.ts";
+import { Random } from "../support/random.ts";
 import { type Serving, startServing } from "./serving.ts";
 
 const IS_FULL = process.env.ZKSH_FULL_LOAD !== undefined;

@@ -2,7 +2,7 @@ import type { Kind } from "../support/exclusion-log.ts";
 import { workCommand } from "../support/peers.ts";
 import { startZksh, type ZkshProcess } from "../support/zksh-process.ts";
 import type { Network } from "./network.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../support/random.ts";
 
 export type RecipeName = "lock" | "rwlock" | "sem";
 

@@ -1,4 +1,4 @@
-import { Random } from "./random.ts";
+import { Random } from "../support/random.ts";
 
 /** What can be done to the fleet, and how often compared with the rest. */
 const WEIGHTS = {

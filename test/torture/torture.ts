@@ -8,7 +8,7 @@ import { removeDirectory, temporaryDirectory } from "../support/tracked-process.
 import { Contender, type End, LIMIT, type RecipeName } from "./contender.ts";
 import { leftovers } from "./leftovers.ts";
 import { Network } from "./network.ts";
-import { Random } from "./random.ts";
+import { Random } from "../support/random.ts";
 import { makeSchedule } from "./schedule.ts";
 import { type Happening, type Holder, Tormentor } from "./tormentor.ts";
 

@@ -28,6 +28,11 @@ export class Random {
     return this.next() < probability;
   }
 
+  shuffled<Item>(items: readonly Item[]): Item[] {
+    const left = [...items];
+    return items.flatMap(() => left.splice(this.index(left.length), 1));
+  }
+
   /** One key, the likelier the greater its weight. */
   weighted<Key extends string>(weights: Readonly<Record<Key, number>>): Key {
     const entries = Object.entries(weights) as [Key, number][];
