@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 import { startEmbeddedServer } from "../../src/embedded/server.ts";
 import { AddWatchMode, Opcode, WatcherType } from "../../src/wire/protocol.ts";
 import type { AclRecord, StatRecord } from "../../src/wire/records.ts";
-import { startServer } from "../support/zookeeper-server.ts";
 import { Random } from "../support/random.ts";
+import { startServer } from "../support/zookeeper-server.ts";
 import { OPEN, RawClient, type Reply, type Step } from "./raw-client.ts";
 
 const SEED = Number(process.env.ZKSH_DIFF_SEED ?? 20_261_116);

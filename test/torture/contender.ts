@@ -1,8 +1,8 @@
 import type { Kind } from "../support/exclusion-log.ts";
 import { workCommand } from "../support/peers.ts";
+import type { Random } from "../support/random.ts";
 import { startZksh, type ZkshProcess } from "../support/zksh-process.ts";
 import type { Network } from "./network.ts";
-import type { Random } from "../support/random.ts";
 
 export type RecipeName = "lock" | "rwlock" | "sem";
 

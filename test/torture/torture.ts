@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { startEnsemble } from "../support/ensemble.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Interval, parseExclusionLog, served, type Violation, violations } from "../support/exclusion-log.ts";
+import { Random } from "../support/random.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 import { Contender, type End, LIMIT, type RecipeName } from "./contender.ts";
 import { leftovers } from "./leftovers.ts";
 import { Network } from "./network.ts";
-import { Random } from "../support/random.ts";
 import { makeSchedule } from "./schedule.ts";
 import { type Happening, type Holder, Tormentor } from "./tormentor.ts";
 
