@@ -15,10 +15,11 @@ export function parseConnectString(text: string): { servers: ServerAddress[]; ch
 }
 
 function parseAddress(part: string, whole: string): ServerAddress {
-  const bracketed = /^\[([^\]]+)\](?::(.*))?$/.exec(part);
-  if (bracketed) return { host: bracketed[1] ?? "", port: parsePort(bracketed[2], whole) };
-  if (/[[\]]/.test(part))
+  if (part.includes("[") || part.includes("]")) {
+    const [, host, port] = /^\[([^\]]+)\](?::(.*))?$/.exec(part) ?? [];
+    if (host !== undefined) return { host, port: parsePort(port, whole) };
     throw new UsageError(`bad address '${part}' in server list: '${whole}'`, { hint: "IPv6: [::1]:2181" });
+  }
   // More than one colon without brackets can only be a bare IPv6 address, which leaves no room for a port.
   if (part.split(":").length > 2) return { host: part, port: DEFAULT_PORT };
   const [host = "", port] = part.split(":");

@@ -22,9 +22,12 @@ export function splitGlobals(argv: readonly string[]): SplitLine {
 }
 
 const options: readonly GlobalOption[] = globalOptions;
-const byLong = new Map(options.filter(({ long }) => long !== false).map((option) => [`--${option.name}`, option]));
-const byShort = new Map(options.flatMap((option) => (option.short ? [[option.short, option] as const] : [])));
-const byZkcli = new Map(options.flatMap((option) => (option.zkcli ? [[option.zkcli, option] as const] : [])));
+
+function findLong(token: string): GlobalOption | undefined {
+  if (!token.startsWith("--")) return undefined;
+  const wanted = token.slice("--".length);
+  return options.find(({ name, long }) => long !== false && name === wanted);
+}
 
 class Splitter {
   readonly flags: { [Name in GlobalName]?: string[] } = {};
@@ -67,13 +70,13 @@ class Splitter {
 
   #takeLong(token: string): boolean {
     const equals = token.indexOf("=");
-    const option = byLong.get(equals < 0 ? token : token.slice(0, equals));
+    const option = findLong(equals < 0 ? token : token.slice(0, equals));
     if (option) this.#store(option, token, equals < 0 ? undefined : token.slice(equals + 1));
     return option !== undefined;
   }
 
   #takeZkcli(token: string): boolean {
-    const option = byZkcli.get(token);
+    const option = options.find(({ zkcli }) => zkcli === token);
     if (option) this.#store(option, token, undefined);
     return option !== undefined;
   }
@@ -83,7 +86,7 @@ class Splitter {
     if (token.startsWith("--") || isSlipOfZkcli(token)) return false;
     for (let i = 1; i < token.length; i++) {
       const short = `-${token[i]}`;
-      const option = byShort.get(short);
+      const option = options.find((candidate) => candidate.short === short);
       if (!option) return false;
       const attached = token.slice(i + 1);
       this.#store(option, short, option.value !== undefined && attached !== "" ? attached : undefined);
@@ -102,12 +105,17 @@ class Splitter {
 
 /** `-sever` is a misspelt `-server`, not the server `ever`. */
 function isSlipOfZkcli(token: string): boolean {
-  return token.length > 4 && suggest(token, byZkcli.keys()) !== undefined;
+  return token.length > 4 && suggest(token, zkcliSpellings()) !== undefined;
+}
+
+function zkcliSpellings(): string[] {
+  return options.flatMap(({ zkcli }) => zkcli ?? []);
 }
 
 function unknownOption(token: string): UsageError {
   const [name = token] = token.split("=");
-  const like = suggest(name, [...byLong.keys(), ...byZkcli.keys()]);
+  const longs = options.flatMap(({ name, long }) => (long === false ? [] : `--${name}`));
+  const like = suggest(name, [...longs, ...zkcliSpellings()]);
   // Only the name: a value behind a misspelt --auth= would be a secret on the screen and in the log.
   return new UsageError(`unknown option '${name}'`, {
     reason: "unknown-option",
