@@ -336,6 +336,23 @@ test("a credential that no connection has an answer to becomes an error, and is 
   expect(shown).toHaveLength(3);
 });
 
+test("a credential that nobody waits for may stay unanswered: the connection is kept", async () => {
+  const server = await start({
+    onRequest: ({ opcode }, reply) => (opcode === OP.auth ? reply.raw(Buffer.alloc(0)) : false),
+  });
+  const session = open(server.address, {
+    timeoutMs: 3_000,
+    auth: [{ scheme: "digest", credential: Buffer.from("ann:secret") }],
+  });
+  await session.connected();
+  const states: string[] = [];
+  session.onState(({ state }) => states.push(state));
+  // Twice as long as a server may be silent.
+  await sleep(2_400);
+  expect(states).toEqual([]);
+  expect(server.connections).toHaveLength(1);
+});
+
 test("events of unknown types are passed over", async () => {
   const server = await start({
     onRequest: ({ opcode }, reply) => (opcode === OP.getData ? reply.ok(hex(DATA)) : false),

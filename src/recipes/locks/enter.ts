@@ -186,10 +186,11 @@ async function findAgain(
 
 async function findTicket(
   session: Session,
-  { path }: TicketShape,
+  shape: TicketShape,
   uuid: string,
   options: CallOptions,
 ): Promise<Entered | undefined> {
+  const { path } = shape;
   try {
     const syncing = untilAnswered(() => session.sync(path, options));
     syncing.catch(() => {});
@@ -198,7 +199,9 @@ async function findTicket(
     const own = listing.children.filter((name) => name.includes(uuid)).map((name) => joinPath(path, name));
     const [first] = own;
     if (first === undefined) return undefined;
-    const { stat } = await untilAnswered(() => session.getData(first, options));
+    const stat = await untilAnswered(() => session.exists(first, options));
+    // Somebody has deleted it since it was listed; what there was beside it must not stay behind.
+    if (stat === undefined) return findTicket(session, shape, uuid, options);
     if (stat.ephemeralOwner !== session.id) return undefined;
     return { ticket: toTicket(own, uuid, stat.czxid), listing };
   } catch (error) {

@@ -7,6 +7,7 @@ import { decodeRecord, encodeRecord } from "./holder-record.ts";
 import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
+import { remove } from "./removal.ts";
 import type { Stake } from "./ticket.ts";
 import { isFateUnknown, isHopeless, untilAnswered } from "./unanswered.ts";
 
@@ -54,7 +55,13 @@ export class ReadWriteLock {
       });
     const [session, onEvent, waitedMs] = [this.#session, this.#options.onEvent ?? (() => {}), held.waitedMs];
     const own = new OwnTicket(session, path, stake);
-    onEvent({ event: "acquired", path, node: stake.nodes[0], token: stake.token, waitedMs });
+    try {
+      onEvent({ event: "acquired", path, node: stake.nodes[0], token: stake.token, waitedMs });
+    } catch (error) {
+      // Nobody else could give it back.
+      await remove(session, stake.nodes);
+      throw error;
+    }
     return new HeldLock({ session, path, mode: "read", stake, own, waitedMs, onEvent });
   }
 

@@ -18,9 +18,12 @@ export class Credentials {
   readonly #sent = new Set<Credential>();
   #awaiting: { readonly credential: Credential; readonly sentAt: Instant }[] = [];
 
-  /** The oldest that the server has not judged: it answers these when it reads them, past all that it has in hand. */
+  /**
+   * The oldest that somebody waits for and the server has not judged: it answers these when it reads them, past all that it
+   * has in hand. Those that were shown of our own accord are no reason to leave a server that answers everything else.
+   */
   get oldestSentAt(): Instant | undefined {
-    return this.#awaiting[0]?.sentAt;
+    return this.#awaiting.find(({ credential }) => credential.settle)?.sentAt;
   }
 
   /** Returns the function that takes it back, as long as it has not been sent. */

@@ -72,12 +72,12 @@ describe("a create whose reply was lost", () => {
     // The ticket is found in a listing, and takes its time until it is known to be ours.
     const known = deferred();
     const asked = deferred();
-    const getData = session.getData.bind(session);
-    session.getData = async (...args) => {
-      session.getData = getData;
+    const exists = session.exists.bind(session);
+    session.exists = async (...args) => {
+      session.exists = exists;
       asked.resolve();
       await known.promise;
-      return getData(...args);
+      return exists(...args);
     };
     const losing = loseReply(proxy, "-lock-", async () => (await other.getChildren("/l")).length === 1);
     const first = mutex.acquire();
@@ -135,6 +135,30 @@ describe("a create whose reply was lost", () => {
       return true;
     });
     const mutex = new Mutex(session, "/l");
+    const acquiring = rejection(mutex.acquire({ signal: cancel.signal }));
+    await losing;
+    expect(await acquiring).toMatchObject({ message: "enough" });
+    await mutex.settled();
+    expect(await other.getChildren("/l")).toEqual([]);
+  });
+
+  test("is taken back whole, also when somebody deletes half of it meanwhile", async () => {
+    const { session, proxy, other } = await behindProxy();
+    await other.create("/l", null);
+    const cancel = new AbortController();
+    const losing = loseReply(proxy, "-lock-", async () => {
+      if ((await other.getChildren("/l")).length < 2) return false;
+      cancel.abort(new Error("enough"));
+      return true;
+    });
+    // It was listed a moment ago.
+    const exists = session.exists.bind(session);
+    session.exists = async (path, ...args) => {
+      session.exists = exists;
+      await other.delete(path);
+      return exists(path, ...args);
+    };
+    const mutex = new Mutex(session, "/l", { compat: "all" });
     const acquiring = rejection(mutex.acquire({ signal: cancel.signal }));
     await losing;
     expect(await acquiring).toMatchObject({ message: "enough" });

@@ -123,6 +123,18 @@ describe("ReadWriteLock", () => {
     expect(await session.getChildren("/l")).toEqual([]);
   });
 
+  test("downgrade gives the lock back when a listener throws", async () => {
+    const session = openFor(await freshChroot());
+    let acquired = 0;
+    const onEvent = ({ event }: LockEvent) => {
+      if (event === "acquired" && ++acquired === 2) throw new Error("mine");
+    };
+    const lock = new ReadWriteLock(session, "/l", { onEvent });
+    const write = await lock.write.acquire();
+    expect(await rejection(lock.downgrade(write))).toMatchObject({ message: "mine" });
+    expect(await session.getChildren("/l")).toEqual([]);
+  });
+
   test("downgrade survives a lost reply", async () => {
     const { session, proxy, other } = await behindProxy();
     const lock = new ReadWriteLock(session, "/l");
