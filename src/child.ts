@@ -35,6 +35,11 @@ export interface GuardRequest {
    * else hears of it meanwhile.
    */
   readonly onSignal: (signal: NodeJS.Signals) => void;
+  /**
+   * We have more to do when it has ended: a SIGTERM or SIGHUP that came meanwhile is then told to whoever listened before. It
+   * was meant for all of us, unlike the keys for the program in the foreground.
+   */
+  readonly goesOn?: boolean;
   /** Aborted before the program was started: it is not started any more. Of no meaning afterwards. */
   readonly signal?: AbortSignal;
   /** Called at the last moment before it is started; what it throws is thrown instead. */

@@ -15,6 +15,8 @@ import { startWatchdog, type WatchdogLink } from "./watchdog-link.ts";
 
 /** Those that tell a program to end. */
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+/** Those that are not keys for the program in the foreground. */
+const FOR_ALL = ["SIGTERM", "SIGHUP"] as const;
 const TAKEN = [...ENDING, "SIGUSR1", "SIGUSR2", "SIGCONT", "SIGWINCH", "SIGTSTP"] as const;
 type Taken = (typeof TAKEN)[number];
 /** Those after which nobody expects the program to go on as before. */
@@ -31,11 +33,17 @@ const STOP_WITHIN_MS = 1_000;
 export async function startGuarded(request: GuardRequest, environment: Environment): Promise<GuardedChild> {
   let guarded: Guarded | undefined;
   let toldToEnd: Taken | undefined;
-  const giveSignalsBack = takeSignals(TAKEN, (signal) => {
+  let allToldToEnd: Taken | undefined;
+  const stopTaking = takeSignals(TAKEN, (signal) => {
     if (ENDING.some((name) => name === signal)) toldToEnd ??= signal;
+    if (FOR_ALL.some((name) => name === signal)) allToldToEnd ??= signal;
     guarded?.passOn(signal);
     request.onSignal(signal);
   });
+  const giveSignalsBack = () => {
+    stopTaking();
+    if (request.goesOn && allToldToEnd) process.emit(allToldToEnd, allToldToEnd);
+  };
   try {
     const hasTerminal = hasControllingTerminal();
     const [prefix, restoreTerminal] = await Promise.all([
@@ -49,7 +57,7 @@ export async function startGuarded(request: GuardRequest, environment: Environme
     guarded = new Guarded({ ...parts, hasTerminal, restoreTerminal, giveSignalsBack });
     return guarded;
   } catch (error) {
-    giveSignalsBack();
+    stopTaking();
     // It was not for the program, which does not run: whoever listened before has to know.
     if (toldToEnd) process.emit(toldToEnd, toldToEnd);
     throw error;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { eventually } from "../support/eventually.ts";
 import { startTerminals, type Terminals } from "../support/terminal.ts";
+import { isRunning } from "../support/tracked-process.ts";
 import { kill, LOCK, Scene } from "./lock-scene.ts";
 
 let terminals: Terminals;
@@ -100,6 +101,44 @@ test("the shell: counted, in the prompt, given back by unlock and at the end", a
   await terminal.enter("quit");
   expect(await terminal.left()).toMatchObject({ code: 0 });
   await rival.gotAt;
+});
+
+test("the shell: what tells it to end while a program runs under a lock ends the program, and then the shell", async (context) => {
+  const scene = await Scene.at(context);
+  for (const end of ["SIGTERM", "SIGHUP", "the terminal is closed"] as const) {
+    const terminal = await open(scene);
+    await terminal.endsWith(PROMPT);
+    await terminal.enter("create -e /mine");
+    await terminal.shows("Created /mine");
+    const beat = scene.beat();
+    await terminal.enter(`lock ${LOCK} -- ${beat.command().join(" ")}`);
+    await beat.started();
+    const { pid } = terminal;
+    if (end === "the terminal is closed") await terminal.close();
+    else kill(pid, end);
+    await eventually(() => expect(beat.signals).toContain(end === "SIGTERM" ? "SIGTERM" : "SIGHUP"));
+    beat.end();
+    if (end !== "the terminal is closed") {
+      expect(await terminal.left()).toMatchObject({ code: end === "SIGTERM" ? 143 : 129 });
+    }
+    await eventually(() => expect(isRunning(pid)).toBe(false));
+    expect(await scene.session.exists("/mine")).toBeUndefined();
+    await scene.queue(0);
+  }
+});
+
+test("a script: what tells it to end while a program runs under a lock ends it behind the program, also with --keep-going", async (context) => {
+  const scene = await Scene.at(context);
+  for (const options of [[], ["--keep-going"]]) {
+    const beat = scene.beat();
+    const zksh = scene.start([...options, "-c", `lock ${LOCK} -- ${beat.command().join(" ")}; create /after`]);
+    await beat.started();
+    kill(zksh.pid, "SIGTERM");
+    await eventually(() => expect(beat.signals).toContain("SIGTERM"));
+    beat.end();
+    expect(await zksh.result).toMatchObject({ code: 143 });
+    expect(await scene.session.exists("/after")).toBeUndefined();
+  }
 });
 
 async function askFor(scene: Scene, node: string): Promise<void> {

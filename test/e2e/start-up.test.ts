@@ -107,8 +107,9 @@ describe("other one-shots", () => {
   test.each(["--json get /", "help get", "version", "sync /", "lock /a -- true"])(
     "%s: no package for terminals",
     async (line) => {
-      const { names } = await loadedBy(...line.split(" "));
+      const { names, packages } = await loadedBy(...line.split(" "));
       expect(names).toEqual(["main.cjs", "rest.cjs"]);
+      expect(packages).toEqual(["commander", "node-zookeeper-client"]);
     },
   );
 

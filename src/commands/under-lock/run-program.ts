@@ -41,7 +41,7 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], acquire
         // Whoever asked for an end before there was a program does not want one any more.
         signal.throwIfAborted();
         try {
-          return await context.startGuarded({ argv, env, group: groupOf(task), onSignal, signal, mayStart });
+          return await context.startGuarded({ ...requestOf(task, argv), env, onSignal, mayStart });
         } catch (error) {
           if (error !== notYet) throw error;
           await untilInStep(task, acquired);
@@ -58,9 +58,7 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], acquire
 export async function runStraight(task: Task, { environment: env }: Session): Promise<Ending> {
   const { context, argv } = task;
   if (!argv) throw new Error("nothing to run");
-  const { signal } = context;
-  const group = groupOf(task);
-  const child = await context.startGuarded({ argv, env, group, onSignal: () => {}, signal });
+  const child = await context.startGuarded({ ...requestOf(task, argv), env, onSignal: () => {} });
   try {
     const end = await child.ended;
     await child.gone();
@@ -68,6 +66,11 @@ export async function runStraight(task: Task, { environment: env }: Session): Pr
   } finally {
     await child.dispose();
   }
+}
+
+function requestOf(task: Task, argv: ChildRequest["argv"]): Pick<GuardRequest, "argv" | "group" | "signal" | "goesOn"> {
+  const { signal, isOneShot } = task.context;
+  return { argv, group: groupOf(task), signal, goesOn: !isOneShot };
 }
 
 /** Inside another lock it stays within reach of whoever guards that: a group of its own would outlive the outer lock. */
