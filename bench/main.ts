@@ -18,7 +18,7 @@ import { growthText, summary, verdictTable } from "./table.ts";
 const USAGE = `npm run bench -- [--quick] [--json] [--check] [--only WORD]... [--growth]
 
 --quick   about two minutes: fewer rounds, smaller trees
---json    for programs
+--json    for programs (npm run -s, or npm's own lines stand before it)
 --check   exit code 1 when a goal is missed that is not out of reach
 --only    what has WORD in its name
 --growth  how costs grow, instead of the table beside the peers`;
@@ -54,15 +54,19 @@ if (flags.growth) {
 function readFlags() {
   const flag = { type: "boolean", default: false } as const;
   try {
-    return parseArgs({
+    const { values } = parseArgs({
       options: {
+        help: { ...flag, short: "h" },
         quick: flag,
         json: flag,
         check: flag,
         growth: flag,
         only: { type: "string", multiple: true, default: [] },
       },
-    }).values;
+    });
+    if (!values.help) return values;
+    console.log(USAGE);
+    process.exit(0);
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${USAGE}`);
     process.exit(2);

@@ -29,20 +29,28 @@ class Prompter {
   async #ask(question: object, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const { default: inquirer } = await import("inquirer");
-    const streams = { input: this.#io.stdin.stream, output: sized(this.#io.stderr.stream) };
-    // inquirer goes deaf at Ctrl-D: its input is closed, and its promise never settles. To us it is a no like Ctrl-C.
+    const { stream: input } = this.#io.stdin;
+    const streams = { input: withoutErrors(input), output: sized(this.#io.stderr.stream) };
+    // inquirer goes deaf at Ctrl-D, and when the terminal is gone: its input is closed, and its promise never settles. To us
+    // it is a no like Ctrl-C.
     const leaving = new AbortController();
+    const leave = () => leaving.abort();
+    const either = AbortSignal.any([signal, leaving.signal]);
     const onKey = (_: string, key?: { ctrl?: boolean; name?: string }) => {
-      if (key?.ctrl && key.name === "d") leaving.abort();
+      if (key?.ctrl && key.name === "d") leave();
     };
-    streams.input.on("keypress", onKey);
+    input.on("keypress", onKey).on("end", leave);
     // Its types know the process's own streams only, and only questions that are written out in place.
     const ask = inquirer.createPromptModule({
       ...streams,
-      signal: AbortSignal.any([signal, leaving.signal]),
+      signal: either,
     } as never) as unknown as (questions: readonly object[]) => Promise<{ answer: unknown }>;
+    const over = new Promise<never>((_, reject) => {
+      // A turn later: it may have a terminal to put right, and settles by itself.
+      either.addEventListener("abort", () => setImmediate(reject, new InterruptedError()), { once: true });
+    });
     try {
-      return (await ask([question])).answer;
+      return (await Promise.race([ask([question]), over])).answer;
     } catch (error) {
       // Ctrl-C, Ctrl-D, or our own signal.
       if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
@@ -50,9 +58,24 @@ class Prompter {
       }
       throw error;
     } finally {
-      streams.input.off("keypress", onKey);
+      input.off("keypress", onKey).off("end", leave);
     }
   }
+}
+
+/**
+ * The readline of a question leaves errors of its input to nobody, and so they would end the process: a terminal that is gone
+ * refuses to be put right. Whoever opened the stream listens to them.
+ */
+function withoutErrors(stream: Readable): Readable {
+  return new Proxy(stream, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function") return value;
+      if (key !== "on") return value.bind(target);
+      return (name: string, listener: () => void) => (name === "error" ? target : target.on(name, listener));
+    },
+  });
 }
 
 /** A terminal that claims to have no columns is taken to have 80. */

@@ -81,7 +81,14 @@ export class LineEditor {
     readline.on("close", () => isCurrent() && this.#listener.onEnd());
     // The terminal is gone.
     readline.on("error", () => isCurrent() && this.#listener.onEnd());
+    // It went while somebody else had it, and nobody will be told again.
+    if (this.#io.stdin.stream.readableEnded) setImmediate(() => isCurrent() && this.#listener.onEnd());
     if (this.#isDumb) return;
+    // After Ctrl-Z and fg readline waits until it is told to go on.
+    readline.on("SIGCONT", () => {
+      this.#io.stdout.stream.write(PASTE_MARKS_ON);
+      readline.resume();
+    });
     const obey = readline._ttyWrite.bind(readline);
     readline._ttyWrite = (text, key) => this.#press(text, key, obey);
     this.#io.stdout.stream.write(PASTE_MARKS_ON);
@@ -199,7 +206,10 @@ export class LineEditor {
     } else if (key.ctrl && key.name === "d" && this.isEmpty) {
       if (this.#output.isOpen) this.#io.stdout.stream.write("\n");
       this.#listener.onEnd();
-    } else obey(text, key);
+    } else {
+      if (key.ctrl && key.name === "z") this.#io.stdout.stream.write(PASTE_MARKS_OFF);
+      obey(text, key);
+    }
   }
 
   async #tab(obey: Internals["_ttyWrite"]): Promise<void> {

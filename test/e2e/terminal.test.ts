@@ -294,6 +294,29 @@ describe("the terminal", () => {
     await expectSane(terminal, 0);
   });
 
+  test("is given back by Ctrl-Z, and taken again by fg", async () => {
+    const command = [process.execPath, join(import.meta.dirname, "../../bin/zksh.js"), "-s", await freshChroot()];
+    const terminal = await terminals.open({ command: ["sh", "-i"], env: { PS1: "$ " } });
+    await terminal.endsWith("$");
+    await terminal.enter(command.join(" "));
+    await terminal.endsWith(/zksh 127\.0\.0\.1:\d+ \/ ›/);
+    await terminal.type("pw");
+    await terminal.endsWith("› pw");
+    await terminal.press("C-z");
+    await terminal.endsWith(/Stopped[^$]*\$/);
+    await terminal.enter("echo the shell hears");
+    await terminal.endsWith("the shell hears\n$");
+    await terminal.enter("fg");
+    await terminal.endsWith(/fg\n[^$]*› pw/);
+    await terminal.type("d");
+    await terminal.press("Enter");
+    await terminal.endsWith(/› pwd\n\/\nzksh \S+ \/ ›/);
+    await terminal.press("C-d");
+    await terminal.endsWith("$");
+    await terminal.enter("exit");
+    await expectSane(terminal, 0);
+  });
+
   test("is given back when zksh is killed", async () => {
     const terminal = await openShell();
     process.kill(terminal.pid, "SIGTERM");
@@ -306,10 +329,22 @@ describe("the terminal", () => {
     await expectSane(third, 129);
   });
 
-  test("may be closed: the session ends with it", async () => {
-    const terminal = await openShell();
+  test.each([
+    { when: "at the prompt", enter: [], shows: "Created /mine" },
+    { when: "at a question", enter: ["create /tree", "deleteall /tree"], shows: "? Delete /tree?" },
+    // A shell around it that ignores the hang-up keeps it from us.
+    {
+      when: "at a question, without a signal",
+      enter: ["deleteall /mine"],
+      shows: "? Delete /mine?",
+      before: "trap : HUP",
+    },
+  ])("may be closed $when: the session ends with it", async ({ enter, shows, before = ":" }) => {
+    const terminal = await openShell({ before });
     await terminal.enter("create -e /mine");
     await terminal.shows("Created /mine");
+    for (const line of enter) await terminal.enter(line);
+    await terminal.shows(shows);
     const { pid } = terminal;
     const session = openFor(terminal.chroot);
     expect(await session.exists("/mine")).toBeDefined();
