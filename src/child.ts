@@ -62,6 +62,8 @@ export interface GuardedChild {
    * last word counts. Infinity: for ever.
    */
   permit(limits: { readonly stopInMs: number; readonly killInMs: number }): void;
+  /** It was ended because that time had run out, without a word from us; known as soon as it has `ended`. */
+  wasOutOfTime(): boolean;
   /** Gives signals and terminal back as they were; to be called when nothing of it runs any more. */
   dispose(): Promise<void>;
 }

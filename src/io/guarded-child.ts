@@ -136,7 +136,9 @@ class Guarded implements GuardedChild {
   readonly hasOwnGroup: boolean;
   readonly ended: Promise<ChildEnd>;
   readonly #parts: GuardedParts;
+  #stopAt = Number.POSITIVE_INFINITY;
   #killAt = Number.POSITIVE_INFINITY;
+  #wasOutOfTime = false;
   /** It was not given the time to put the terminal right. */
   #wasForced = false;
   /** Ctrl-Z was pressed, and the program has not stopped yet. */
@@ -150,6 +152,8 @@ class Guarded implements GuardedChild {
       parts.child.once("exit", (code, killedBy) => {
         this.#isStopping = false;
         this.#wasForced ||= killedBy !== null;
+        // Otherwise we have just told the watchdog how much longer: it acts when we are frozen.
+        this.#wasOutOfTime ||= killedBy !== null && monotonicMs() >= Math.min(this.#stopAt, this.#killAt);
         resolve(code === null ? { killedBy: killedBy ?? "" } : { code });
       });
     });
@@ -171,8 +175,13 @@ class Guarded implements GuardedChild {
 
   permit({ stopInMs, killInMs }: { readonly stopInMs: number; readonly killInMs: number }): void {
     const now = monotonicMs();
+    this.#stopAt = now + stopInMs;
     this.#killAt = now + killInMs;
-    this.#parts.watchdog.permit(now + stopInMs, this.#killAt);
+    this.#parts.watchdog.permit(this.#stopAt, this.#killAt);
+  }
+
+  wasOutOfTime(): boolean {
+    return this.#wasOutOfTime;
   }
 
   async dispose(): Promise<void> {
@@ -221,8 +230,10 @@ class Guarded implements GuardedChild {
     const { tree } = this.#parts;
     this.#isStopping = false;
     // It may not run again when its time is over.
-    if (monotonicMs() >= this.#killAt) this.signal("SIGKILL");
-    else if (this.hasOwnGroup) tree.signal("SIGCONT");
+    if (monotonicMs() >= this.#killAt) {
+      this.#wasOutOfTime = true;
+      this.signal("SIGKILL");
+    } else if (this.hasOwnGroup) tree.signal("SIGCONT");
     else tree.signalGroup("SIGCONT");
   }
 }

@@ -109,6 +109,7 @@ export class LineRunner {
             signal: (name) => child.signal(name),
             gone: () => child.gone(),
             permit: (limits) => child.permit(limits),
+            wasOutOfTime: () => child.wasOutOfTime(),
             dispose: () => child.dispose().finally(disposed),
           });
         });

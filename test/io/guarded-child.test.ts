@@ -65,6 +65,27 @@ describe("a guarded program", () => {
   });
 
   test.each([
+    { what: "that the watchdog stopped", script: "exec sleep 300", stopInMs: 100, killInMs: 60_000 },
+    { what: "that the watchdog killed", script: "trap '' TERM; while :; do sleep 1; done", stopInMs: 0, killInMs: 400 },
+  ])("$what was out of time", async ({ script, ...limits }) => {
+    const guarded = await start(script);
+    guarded.permit(limits);
+    expect(await guarded.ended).toHaveProperty("killedBy");
+    expect(guarded.wasOutOfTime()).toBe(true);
+    await guarded.gone();
+    await guarded.dispose();
+  });
+
+  test.each(["kill -9 $$", "exit 3"])("that ends by itself was not out of time: %s", async (script) => {
+    const guarded = await start(script);
+    guarded.permit({ stopInMs: 60_000, killInMs: 60_000 });
+    await guarded.ended;
+    expect(guarded.wasOutOfTime()).toBe(false);
+    await guarded.gone();
+    await guarded.dispose();
+  });
+
+  test.each([
     ["no-such-program", "no such program"],
     ["/etc/passwd", "not executable"],
   ])("is refused when it cannot be run: %s", async (name, why) => {

@@ -77,8 +77,9 @@ export class Guard {
       const end = await child.ended;
       tell({ event: "child-exit", path, end });
       await this.#untilGone(child);
-      // A pause may have ended the session without anybody having had the time to say so.
-      this.#isLost ||= holding.heldForMs() <= 0;
+      // A pause may have ended the session without anybody having had the time to say so. And when it has not, as an answer
+      // tells that waited for us: the program was stopped all the same.
+      this.#isLost ||= holding.heldForMs() <= 0 || child.wasOutOfTime();
       const stopped = stopper.why ?? (this.#isLost ? "lost" : undefined);
       return { end, ...(stopped && { stopped }) };
     } finally {
