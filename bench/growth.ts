@@ -1,3 +1,4 @@
+import { measureBeatGrowth } from "./growth-beats.ts";
 import { measureLockGrowth } from "./growth-locks.ts";
 import { measureReadGrowth } from "./growth-reads.ts";
 import { measureSessionGrowth } from "./growth-sessions.ts";
@@ -27,6 +28,12 @@ export const growing: readonly Growing[] = [
   {
     name: "sessions",
     measure: async (isQuick) => [await measureSessionGrowth(isQuick ? [10, 100] : [10, 100, 500, 1_000, 2_000])],
+  },
+  {
+    name: "beats",
+    measure: async (isQuick) => [
+      isQuick ? await measureBeatGrowth([10, 100], 20) : await measureBeatGrowth([10, 100, 1_000], 60),
+    ],
   },
   { name: "reads", measure: (isQuick) => measureReadGrowth({ quick: isQuick }) },
 ];

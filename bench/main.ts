@@ -11,6 +11,7 @@ import { lockSpeed } from "./rows/lock-speed.ts";
 import { oneShot } from "./rows/one-shot.ts";
 import { scriptLines } from "./rows/script-lines.ts";
 import { sessionReads } from "./rows/session-reads.ts";
+import { underLock } from "./rows/under-lock.ts";
 import { walks } from "./rows/walks.ts";
 import { whoholds } from "./rows/whoholds.ts";
 import { growthText, summary, verdictTable } from "./table.ts";
@@ -30,6 +31,7 @@ const measurements = [
   lockSpeed,
   handOver,
   lockMessages,
+  underLock,
   walks,
   whoholds,
   embeddedStart,

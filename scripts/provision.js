@@ -1,15 +1,19 @@
 #!/usr/bin/env node
+// @ts-check
 // The tests talk to real servers and to clients that nobody here wrote. What is missing is installed where that is
 // possible; where it is not, the run ends here with one sentence instead of skipping half of the tests.
+// `provision.js partitions` adds what test/partitions needs.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 const home = process.env.ZOOKEEPER_HOME;
 
-const onPath = (name) => (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, name)));
+const onPath = (/** @type {string} */ name) =>
+  (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, name)));
 
-const hasJar = (folder, pattern) => existsSync(folder) && readdirSync(folder).some((name) => pattern.test(name));
+const hasJar = (/** @type {string} */ folder, /** @type {RegExp} */ pattern) =>
+  existsSync(folder) && readdirSync(folder).some((name) => pattern.test(name));
 
 const needs = [
   // The package brings a Java runtime with it; a distribution in ZOOKEEPER_HOME does not.
@@ -35,14 +39,24 @@ const needs = [
   { name: "tmux", package: "tmux", present: () => onPath("tmux") },
   { name: "GNU time", package: "time", present: () => existsSync("/usr/bin/time") },
   { name: "openssl", package: "openssl", present: () => onPath("openssl") },
+  // test/model: spin turns a model into a C program that searches it.
+  { name: "spin", package: "spin", present: () => onPath("spin") },
+  { name: "a C compiler", package: "gcc", present: () => onPath("gcc") },
+  { name: "the C library's headers", package: "libc6-dev", present: () => existsSync("/usr/include/stdlib.h") },
 ];
+if (process.argv[2] === "partitions") {
+  needs.push(
+    { name: "ip", package: "iproute2", present: () => onPath("ip") },
+    { name: "nftables", package: "nftables", present: () => onPath("nft") },
+  );
+}
 
-function fail(sentence) {
+function fail(/** @type {string} */ sentence) {
   console.error(sentence);
   process.exit(1);
 }
 
-function apt(...args) {
+function apt(/** @type {string[]} */ ...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   return spawnSync("apt-get", args, { env, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
 }

@@ -1,25 +1,20 @@
 /** The program's settings: command line over environment over default. Pure, but for the files that are read through `readFile`. */
 import { resolve } from "node:path";
-import { tlsFromProperties } from "./client-properties.ts";
-import { isTimeout, parseDuration, TIMEOUT_RANGE } from "./duration.ts";
-import { UsageError } from "./errors.ts";
-import {
-  type GlobalFlags,
-  type GlobalName,
-  type GlobalOption,
-  globalOptions,
-  globalSpelling,
-} from "./global-options.ts";
+import type { TlsProperties } from "./client-properties.ts";
+import { cannotRead, UsageError } from "./errors.ts";
+import { type GlobalFlags, globalOptions, globalSpelling } from "./global-options.ts";
 import type { OutputFormat } from "./render/renderer.ts";
-import { parseConnectString } from "./session/connect-string.ts";
+import { isSocket, parseConnectString } from "./session/connect-string.ts";
 import type { SessionOptions, TlsOptions } from "./session/options.ts";
+import { Settings, type Variables } from "./settings.ts";
 
 export type ColorChoice = "auto" | "always" | "never";
-export type ReadFile = (path: string) => Promise<Buffer>;
+/** `option` is the option or property that names the file. */
+export type ReadFile = (path: string, option: string) => Promise<Buffer>;
 
 /** What the caller knows besides the command line. */
 export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Variables;
   /** The name the program was started under. */
   readonly programName: string;
 }
@@ -30,7 +25,8 @@ export interface Config {
   /** How to connect, as variables for the programs that we run; where to is the session's own. */
   readonly environment: Readonly<Record<string, string>>;
   readonly files: ConfigFiles;
-  readonly tls: { readonly servername?: string; readonly isInsecure: boolean } | undefined;
+  /** What the command line and the environment say of TLS; undefined when they say nothing. */
+  readonly tls: TlsWish | undefined;
   readonly output: OutputFormat;
   readonly color: ColorChoice;
   readonly isEmbedded: boolean;
@@ -50,6 +46,11 @@ export interface Config {
   readonly isVerbose: boolean;
   readonly isDebug: boolean;
 }
+
+/** TLS is on or off because of the option or variable `source`. */
+type TlsWish =
+  | { readonly isOn: true; readonly source: string; readonly servername?: string; readonly isInsecure: boolean }
+  | { readonly isOn: false; readonly source: string };
 
 interface ConfigFiles {
   readonly auth?: string;
@@ -73,11 +74,11 @@ export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Conf
   }
   return {
     session: sessionSettings(settings),
-    environment: passedOn(flags, isEmbedded),
+    environment: passedOn(flags),
     files: fileSettings(settings),
-    tls: isEmbedded ? undefined : tlsSettings(settings),
+    tls: tlsSettings(settings),
     output: outputFormat(flags, surroundings),
-    color: settings.choice("color", ["auto", "always", "never"]) ?? "auto",
+    color: settings.choice("color", COLOR_CHOICES) ?? "auto",
     isEmbedded,
     isDefaultServer: !isEmbedded && settings.text("server") === undefined,
     script: settings.text("command"),
@@ -98,9 +99,8 @@ function refuseOtherServers(flags: GlobalFlags): void {
 }
 
 /** As it was given on the command line; the environment's is theirs already. */
-function passedOn(flags: GlobalFlags, isEmbedded: boolean): Record<string, string> {
-  // The environment's TLS is for other servers.
-  const variables: Record<string, string> = isEmbedded ? { ZKSH_TLS: "0" } : {};
+function passedOn(flags: GlobalFlags): Record<string, string> {
+  const variables: Record<string, string> = {};
   for (const option of globalOptions) {
     const value = flags[option.name]?.at(-1);
     if (!("isPassedOn" in option) || value === undefined) continue;
@@ -110,53 +110,114 @@ function passedOn(flags: GlobalFlags, isEmbedded: boolean): Record<string, strin
   return variables;
 }
 
-/** The format alone: an error in any other setting is already reported in it. */
-export function outputFormat(flags: GlobalFlags, { env, programName }: Surroundings): OutputFormat {
-  const formats = ["text", "json", "zkcli"] as const;
-  const asked = new Settings(flags, {});
-  const onLine = asked.choice("output", formats) ?? (asked.isOn("json") ? "json" : undefined);
-  if (onLine) return onLine;
-  if (["zkcli", "zkcli.sh"].includes(programName.toLowerCase())) return "zkcli";
-  return new Settings({}, env).choice("output", formats) ?? "text";
+const OUTPUT_FORMATS = ["text", "json", "zkcli"] as const;
+const COLOR_CHOICES = ["auto", "always", "never"] as const;
+
+/** The settings of one line, whose own options win over the program's. Throws UsageError. */
+export function lineConfig(config: Config, flags: GlobalFlags): Config {
+  const line = new Settings(flags, {});
+  const isQuiet = line.toggle("quiet");
+  const isVerbose = line.toggle("verbose");
+  return {
+    ...config,
+    output: line.choice("output", OUTPUT_FORMATS) ?? (line.isOn("json") ? "json" : config.output),
+    color: line.choice("color", COLOR_CHOICES) ?? config.color,
+    isYes: line.toggle("yes") ?? config.isYes,
+    // A line that asks for more does not stay quiet because the program was started so, nor the other way round.
+    isQuiet: isQuiet ?? (config.isQuiet && !isVerbose),
+    isVerbose: isVerbose ?? (config.isVerbose && !isQuiet),
+    isDebug: line.toggle("debug") ?? config.isDebug,
+  };
 }
 
-/** The session's options with the contents of all files. Throws UsageError when one cannot be read. */
-export async function sessionOptions(config: Config, readFile: ReadFile): Promise<SessionOptions> {
-  const { session, environment, files, tls } = config;
+/** The flags of the program with those of one of its lines, which win. */
+export function lineFlags(program: GlobalFlags, line: GlobalFlags): GlobalFlags {
+  const { output, json, ...others } = program;
+  // --json is a spelling of --output: the program's must not win over the line's.
+  return {
+    ...others,
+    ...(line.output || line.json ? {} : { ...(output && { output }), ...(json && { json }) }),
+    ...line,
+  };
+}
+
+/** The format alone: an error in any other setting is already reported in it. */
+export function outputFormat(flags: GlobalFlags, { env, programName }: Surroundings): OutputFormat {
+  const asked = new Settings(flags, {});
+  const onLine = asked.choice("output", OUTPUT_FORMATS) ?? (asked.isOn("json") ? "json" : undefined);
+  if (onLine) return onLine;
+  if (["zkcli", "zkcli.sh"].includes(programName.toLowerCase())) return "zkcli";
+  return new Settings({}, env).choice("output", OUTPUT_FORMATS) ?? "text";
+}
+
+/**
+ * The options of a session with the servers of `target`, or else with those that the program was started with; with the
+ * contents of all files. Throws UsageError when one cannot be read, and where two settings disagree about TLS.
+ */
+export async function sessionOptions(config: Config, readFile: ReadFile, target?: string): Promise<SessionOptions> {
+  const { session, environment, files } = config;
+  const where = target === undefined ? session : parseConnectString(target);
   const read = async (option: string, path: string) => readOrExplain(option, path, readFile);
   const auth = files.auth === undefined ? [] : parseAuthFile(await read("--auth-file", files.auth));
-  const fromProperties =
-    files.properties === undefined
-      ? undefined
-      : await tlsFromProperties((await read("-client-configuration", files.properties)).toString(), read);
-  const own: TlsOptions | undefined = tls && {
+  // TLS settings are for servers on the network: a socket in the file system never leaves this machine.
+  const tls = where.servers.every(isSocket) ? undefined : await tlsOptions(config, read);
+  return {
+    ...session,
+    ...where,
+    environment,
+    auth: [...auth, ...(session.auth ?? [])],
+    ...(tls && { tls }),
+  };
+}
+
+type ReadNamed = (option: string, path: string) => Promise<Buffer>;
+
+/** Undefined without TLS: only where nothing asks for it. */
+async function tlsOptions({ files, tls }: Config, read: ReadNamed): Promise<TlsOptions | undefined> {
+  const properties = files.properties === undefined ? undefined : await readProperties(files.properties, read);
+  if (tls && properties && tls.isOn !== properties.isOn) {
+    throw tls.isOn ? disagreement(tls.source, properties.source) : disagreement(properties.source, tls.source);
+  }
+  if (!tls?.isOn && !properties?.isOn) return undefined;
+  return {
+    ...(properties?.isOn && properties.tls),
     ...(files.ca !== undefined && { ca: await read("--tls-ca", files.ca) }),
     ...(files.cert !== undefined && { cert: await read("--tls-cert", files.cert) }),
     ...(files.key !== undefined && { key: await read("--tls-key", files.key) }),
-    ...(tls.servername !== undefined && { servername: tls.servername }),
-    ...(tls.isInsecure && { insecure: true }),
+    ...(tls?.isOn && tls.servername !== undefined && { servername: tls.servername }),
+    ...(tls?.isOn && tls.isInsecure && { insecure: true }),
   };
-  return {
-    ...session,
-    environment,
-    auth: [...auth, ...(session.auth ?? [])],
-    ...((own || fromProperties) && { tls: { ...fromProperties, ...own } }),
-  };
+}
+
+async function readProperties(file: string, read: ReadNamed): Promise<TlsProperties | undefined> {
+  const text = String(await read("-client-configuration", file));
+  // Few people have such a file.
+  const { tlsFromProperties } = await import("./client-properties.ts");
+  const found = await tlsFromProperties(text, read);
+  return found && { ...found, source: `${found.source} in ${file}` };
+}
+
+function disagreement(on: string, off: string): UsageError {
+  return new UsageError(`${on} asks for TLS, and ${off} turns it off`, { hint: "remove one of them" });
 }
 
 async function readOrExplain(option: string, path: string, readFile: ReadFile): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await readFile(path, option);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`cannot read the file of ${option}: ${why}`, { cause });
+    throw new UsageError(cannotRead(`${path} (${option})`, cause), { cause });
   }
 }
+
+/** The longest request that servers take unless they are told otherwise. */
+const JUTE_MAXBUFFER = 0xfffff;
 
 function sessionSettings(settings: Settings): SessionOptions {
   const timeoutMs = settings.duration("timeout") ?? 30_000;
   const isPatient = settings.isOn("waitforconnection");
   const asked = settings.duration("connect-timeout") ?? (isPatient ? timeoutMs : undefined);
+  const maxReplyBytes = settings.size("max-reply");
+  const maxRequestBytes = settings.size("max-request") ?? JUTE_MAXBUFFER;
   return {
     ...parseConnectString(settings.text("server") ?? "localhost:2181"),
     timeoutMs,
@@ -164,6 +225,8 @@ function sessionSettings(settings: Settings): SessionOptions {
     // Where nobody listens, waiting rarely helps; whoever names a time is waiting for a server to come up.
     refusedTimeoutMs: asked ?? 1_000,
     readOnly: settings.isOn("read-only"),
+    ...(maxReplyBytes !== undefined && { maxReplyBytes }),
+    maxRequestBytes,
     auth: settings.all("auth").map((text) => parseAuth(text, "--auth")),
   };
 }
@@ -179,7 +242,7 @@ function fileSettings(settings: Settings): ConfigFiles {
   return Object.fromEntries(Object.entries(files).filter(([, path]) => path !== undefined));
 }
 
-/** Undefined without TLS. Any TLS setting turns it on, unless it is turned off by name. */
+/** Any TLS setting turns it on. Throws UsageError where another one turns it off by name. */
 function tlsSettings(settings: Settings): Config["tls"] {
   const cert = settings.text("tls-cert");
   if ((cert === undefined) !== (settings.text("tls-key") === undefined)) {
@@ -187,9 +250,18 @@ function tlsSettings(settings: Settings): Config["tls"] {
   }
   const servername = settings.text("tls-servername");
   const isInsecure = settings.isOn("tls-insecure");
-  const isImplied = [settings.text("tls-ca"), cert, servername].some((value) => value !== undefined) || isInsecure;
-  if (!(settings.toggle("tls") ?? isImplied)) return undefined;
-  return { isInsecure, ...(servername !== undefined && { servername }) };
+  const switches = settings.toggles("tls");
+  const implied = (["tls-ca", "tls-cert", "tls-servername"] as const).flatMap((name) => settings.sources(name));
+  const wishes = [
+    ...switches.filter(({ isOn }) => isOn).map(({ source }) => source),
+    ...implied,
+    ...(isInsecure ? settings.sources("tls-insecure") : []),
+  ];
+  const off = switches.find(({ isOn }) => !isOn);
+  const [source] = wishes;
+  if (source !== undefined && off) throw disagreement(source, off.source);
+  if (source === undefined) return off && { isOn: false, source: off.source };
+  return { isOn: true, source, isInsecure, ...(servername !== undefined && { servername }) };
 }
 
 function parseAuthFile(contents: Buffer): { scheme: string; credential: Buffer }[] {
@@ -206,70 +278,4 @@ function parseAuth(text: string, where: string): { scheme: string; credential: B
   if (colon <= 0)
     throw new UsageError(`no scheme in ${where}`, { hint: "use SCHEME:CREDENTIAL, as in digest:USER:PASSWORD" });
   return { scheme: text.slice(0, colon), credential: Buffer.from(text.slice(colon + 1)) };
-}
-
-/** Looks a setting up on the command line, then in the environment; failures name the place it came from. */
-class Settings {
-  readonly #options = new Map<string, GlobalOption>(globalOptions.map((option) => [option.name, option]));
-  readonly #flags: GlobalFlags;
-  readonly #env: Surroundings["env"];
-
-  constructor(flags: GlobalFlags, env: Surroundings["env"]) {
-    this.#flags = flags;
-    this.#env = env;
-  }
-
-  all(name: GlobalName): readonly string[] {
-    return this.#flags[name] ?? [];
-  }
-
-  text(name: GlobalName): string | undefined {
-    return this.#find(name)?.value;
-  }
-
-  isOn(name: GlobalName): boolean {
-    return this.toggle(name) ?? false;
-  }
-
-  toggle(name: GlobalName): boolean | undefined {
-    const found = this.#find(name);
-    if (!found) return undefined;
-    if (/^(1|true|yes|on)$/i.test(found.value)) return true;
-    if (/^(0|false|no|off)$/i.test(found.value)) return false;
-    throw new UsageError(`bad value '${found.value}' for ${found.source}`, { hint: "use 1 or 0" });
-  }
-
-  choice<const Choice extends string>(name: GlobalName, choices: readonly Choice[]): Choice | undefined {
-    const found = this.#find(name);
-    if (!found) return undefined;
-    const choice = choices.find((candidate) => candidate === found.value);
-    if (choice !== undefined) return choice;
-    throw new UsageError(`bad value '${found.value}' for ${found.source}`, { hint: `use ${choices.join(", ")}` });
-  }
-
-  /** Milliseconds, more than none, and few enough for ZooKeeper's 32 bits. */
-  duration(name: GlobalName): number | undefined {
-    const found = this.#find(name);
-    if (!found) return undefined;
-    const ms = parseDurationOf(found);
-    if (isTimeout(ms)) return ms;
-    throw new UsageError(`bad duration '${found.value}' for ${found.source}`, { hint: TIMEOUT_RANGE });
-  }
-
-  #find(name: GlobalName): { value: string; source: string } | undefined {
-    const value = this.#flags[name]?.at(-1);
-    const option = this.#options.get(name);
-    if (option && value !== undefined) return { value, source: globalSpelling(option) };
-    const inherited = option?.env === undefined ? undefined : this.#env[option.env];
-    return inherited ? { value: inherited, source: option?.env ?? name } : undefined;
-  }
-}
-
-function parseDurationOf({ value, source }: { value: string; source: string }): number {
-  try {
-    return parseDuration(value);
-  } catch (cause) {
-    const hint = cause instanceof UsageError ? cause.hint : undefined;
-    throw new UsageError(`bad duration '${value}' for ${source}`, { cause, ...(hint !== undefined && { hint }) });
-  }
 }

@@ -2,8 +2,15 @@ import { UsageError } from "./errors.ts";
 
 const UNIT_MS: Readonly<Record<string, number>> = { "": 1, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Reads `1500ms`, `10s`, `5m`, `1h`; a plain number is milliseconds. Throws UsageError. */
+/** Reads `1500ms`, `10s`, `5m`, `1h`. A plain number needs a unit, unless it is 0. Throws UsageError. */
 export function parseDuration(text: string): number {
+  const ms = parseZkcliDuration(text);
+  if (ms === 0 || !/\d$/.test(text)) return ms;
+  throw new UsageError(`duration '${text}' needs a unit: ${text}s or ${text}ms`, { reason: "no-unit" });
+}
+
+/** The same in zkCli's own spellings (`-timeout 5000`, `create -t 5000`): a plain number is milliseconds. Throws UsageError. */
+export function parseZkcliDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
   if (!match) {
     throw new UsageError(`bad duration '${text}'`, {

@@ -19,6 +19,8 @@ export const ExitCode = {
   bug: 70,
   hungUp: 129,
   interrupted: 130,
+  /** The reader of a script's output has gone, and lines were left. */
+  brokenPipe: 141,
   terminated: 143,
 } as const;
 
@@ -101,6 +103,17 @@ export class PermissionError extends ZkshError {
 /** `node-exists`, `bad-version`, `not-empty` or `no-children-for-ephemerals`. */
 export class ConflictError extends ZkshError {
   readonly exitCode = ExitCode.conflict;
+  /** With `bad-version`: the version that the znode should have had, where it is known. */
+  readonly expectedVersion: { readonly of: "data" | "acl"; readonly version: number } | undefined;
+
+  constructor(
+    reason: string,
+    message: string,
+    details: ErrorDetails & { expectedVersion?: ConflictError["expectedVersion"] } = {},
+  ) {
+    super(reason, message, details);
+    this.expectedVersion = details.expectedVersion;
+  }
 }
 
 /**
@@ -179,6 +192,25 @@ export class InterruptedError extends ZkshError {
     const { cause } = details;
     this.exitCode = details.exitCode ?? (cause instanceof InterruptedError ? cause.exitCode : ExitCode.interrupted);
     this.outcome = details.outcome;
+  }
+}
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a directory",
+};
+
+/** Why a file could not be read, as a sentence: `cannot read /nope: no such file`. `name` is how the file is shown. */
+export function cannotRead(name: string, cause: unknown): string {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return `cannot read ${name}: ${FILE_ERRORS[/^E[A-Z]+/.exec(why)?.[0] ?? ""] ?? why}`;
+}
+
+/** A live view was left with Ctrl-C, which is its usual end: there is nothing to say to a person. */
+export class ViewEndedError extends InterruptedError {
+  constructor(cause: unknown) {
+    super(undefined, { cause });
   }
 }
 

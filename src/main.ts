@@ -4,41 +4,46 @@ import os from "node:os";
 import { basename } from "node:path";
 import { findCommand, type Program, type RunningServer, type ServerRequest } from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
-import { type Config, outputFormat, readConfig, type Surroundings, sessionOptions } from "./config.ts";
-import { ExitCode, InterruptedError, lockExitCodeOf, NoNodeError, UsageError } from "./errors.ts";
+import {
+  type Config,
+  lineConfig,
+  lineFlags,
+  outputFormat,
+  readConfig,
+  type Surroundings,
+  sessionOptions,
+} from "./config.ts";
+import {
+  ConflictError,
+  cannotRead,
+  ExitCode,
+  InterruptedError,
+  lockExitCodeOf,
+  NoNodeError,
+  OperationError,
+  UsageError,
+} from "./errors.ts";
+import { escapeName } from "./escape.ts";
 import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts";
 import { abandonWrites, type Io, isBrokenPipe, write } from "./io/io.ts";
-import { forgetGoneTerminal, outputsTaken, processIo } from "./io/process-io.ts";
+import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { prompterFor } from "./io/prompter.ts";
-import { takeSignals } from "./io/signals.ts";
+import { outputsTaken } from "./io/standard-outputs.ts";
 import type { OutputFormat } from "./render/renderer.ts";
-import { formatAddress, parseConnectString } from "./session/connect-string.ts";
-import type { SessionOptions } from "./session/options.ts";
+import { type EndingSignal, processServices, type Services } from "./services.ts";
+import { formatAddress } from "./session/connect-string.ts";
 import type { Session } from "./session/session.ts";
 import { FrontEnd, type FrontEndOptions } from "./shell/front-end.ts";
 import { splitGlobals } from "./shell/globals.ts";
 import type { Nearby, Sessions } from "./shell/missing-znode.ts";
 import { runOneShot } from "./shell/one-shot.ts";
-import { openColors, openRenderer } from "./shell/open-renderer.ts";
+import { isUnicode, openRenderer, openTheme } from "./shell/open-renderer.ts";
+import type { Explanation } from "./shell/present-state.ts";
 import { PrivateServer } from "./shell/private-server.ts";
-import type { Script } from "./shell/script.ts";
+import type { FailedLine, Script } from "./shell/script.ts";
 import { suggest } from "./shell/suggest.ts";
-
-/** What main needs that is not a stream. */
-export interface Services {
-  openSession(options: SessionOptions): Promise<Session>;
-  /** What a server says of itself: its release and its role. Undefined where it does not say. */
-  about?(server: string, options: SessionOptions): Promise<string | undefined>;
-  /** Tells of the signals that end the program; returns the function that stops telling. */
-  onSignal(listener: (signal: EndingSignal) => void): () => void;
-  /** Tells that nothing is left which the program could wait for. */
-  onIdle?(listener: () => void): void;
-}
-
-// Node would open its debugger for anybody who sends SIGUSR1.
-const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const;
-
-export type EndingSignal = (typeof ENDING_SIGNALS)[number];
+import { Trace } from "./shell/trace.ts";
+import { checkedOptions, sessionWarnings, type Warning, Warnings } from "./warnings.ts";
 
 /** As a shell tells of a program that a signal has ended. */
 function codeOfSignal(signal: EndingSignal): number {
@@ -76,21 +81,25 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
     // A reader who has stopped reading must not keep us from ending in order.
     abandoning ??= setInterval(() => abandonWrites(READER_GRACE_MS, interrupted), READER_GRACE_MS);
   });
-  // Known as soon as the line is split; an error before that is shown in the format that can be guessed.
-  let flags: GlobalFlags = argv.includes("--json") ? { json: ["true"] } : {};
+  let flags: GlobalFlags = {};
   let command: string | undefined;
   let open: ReportContext["open"];
   let leave = async () => {};
   try {
-    const line = splitGlobals(argv);
+    const isZkcli = (given: GlobalFlags) => formatOr("text", () => outputFormat(given, surroundings)) === "zkcli";
+    const line = await splitGlobals(argv, { commands, isZkcli });
     flags = line.flags;
     command = line.words[0];
+    if (line.mistake) throw line.mistake;
     const config = readConfig(flags, surroundings);
-    const server = config.isEmbedded ? new PrivateServer(() => startServer({ port: 0, host: "127.0.0.1" })) : undefined;
+    const server = config.isEmbedded ? new PrivateServer(startServer) : undefined;
     if (server) leave = () => server.stop();
-    const reportLine = (failed: unknown, where: { readonly command?: string }) =>
-      reportError(failed, { io, flags, surroundings, open, signalCode, ...where });
-    const environment = { io, services, server, signal: interrupt.signal, report: reportLine };
+    const reportLine = (failed: unknown, { flags: ofLine = {}, ...where }: Partial<FailedLine>) =>
+      reportError(failed, { io, flags: lineFlags(flags, ofLine), surroundings, open, signalCode, ...where });
+    const warnings = new Warnings((warning) => showWarning(warning, io, config));
+    const traceLine = (text: string) => void write(io.stderr, `${escapeName(text)}\n`).catch(() => {});
+    const trace = new Trace(traceLine, { isAlwaysOn: config.isDebug });
+    const environment = { io, services, server, warnings, trace, signal: interrupt.signal, report: reportLine };
     open = frontEndOptions(config, environment).openSession;
     const code = await Promise.race([run(line.words, config, environment), neverIdle(services)]);
     return endsBySignal(command) ? code : (signalCode ?? code);
@@ -120,11 +129,18 @@ async function startServer(request: ServerRequest): Promise<RunningServer> {
   return startEmbeddedServer(request);
 }
 
+async function showWarning(warning: Warning, io: Io, { output: format, color, isQuiet }: Config): Promise<void> {
+  const renderer = await openRenderer(io.stderr, { format, color, isQuiet });
+  await write(io.stderr, renderer.result(warning).err ?? "").catch(() => {});
+}
+
 interface Environment {
   readonly io: Io;
   readonly services: Services;
   /** Where sessions go with --embedded. */
   readonly server: PrivateServer | undefined;
+  readonly warnings: Warnings;
+  readonly trace: Trace;
   readonly signal: AbortSignal;
   readonly report: Script["report"];
 }
@@ -166,11 +182,11 @@ async function interact(frontEnd: FrontEnd, config: Config, environment: Environ
     servers: (await server?.address()) ?? session.servers.map(formatAddress).join() + (session.chroot ?? ""),
     isEmbedded: server !== undefined,
     isDefaultServer,
-    colors: await openColors(io.stdout, color),
+    theme: await openTheme(io.stdout, color),
     isQuiet,
     report,
     async about(server) {
-      return services.about?.(server, await sessionOptions(config, (path) => io.readFile(path)));
+      return services.about?.(server, await sessionOptions(config, (path) => io.readFile(path), server));
     },
   });
 }
@@ -179,30 +195,47 @@ async function readScript(path: string, io: Io): Promise<Buffer> {
   try {
     return await io.readFile(path);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`cannot read the script: ${why}`, { cause });
+    throw new UsageError(cannotRead(path, cause), { cause });
   }
 }
 
-function frontEndOptions(config: Config, { io, services, server, signal }: Environment): FrontEndOptions {
+function frontEndOptions(config: Config, environment: Environment): FrontEndOptions {
+  const { io, services, server, signal, warnings, trace } = environment;
+  const files = { readFile: (path: string) => io.readFile(path), isReadableByOthers: services.isReadableByOthers };
+  const optionsFor = async (target: string | undefined) =>
+    checkedOptions(config, files, warnings, target ?? (await server?.address()));
   const { output: format, color, isQuiet, isVerbose } = config;
   return {
     io,
     signal,
     program,
     startServer,
+    warnings,
+    async onCredential(scheme, target) {
+      const options = await optionsFor(target);
+      await warnings.tell(sessionWarnings({ ...options, auth: [{ scheme, credential: Buffer.alloc(0) }] }));
+    },
     isReadOnly: config.session.readOnly ?? false,
+    isQuiet,
     dialect: format === "zkcli" ? "zkcli" : "zksh",
     isForPeople: () => format === "text" && io.stdout.isTTY && !isQuiet,
     asker: config.isYes ? "yes" : config.isNoInput ? undefined : () => prompterFor(io),
     isFollowed: () => format === "json" || isVerbose || (io.stderr.isTTY && !isQuiet),
-    renderer: () => openRenderer(io.stdout, { format, color, isQuiet, isVerbose }),
+    renderer: () =>
+      openRenderer(io.stdout, { format, color, isQuiet, isVerbose, isAscii: !isUnicode(io.env) }, io.stderr),
+    forLine(flags) {
+      const ofLine = lineConfig(config, flags);
+      return { ...frontEndOptions(ofLine, environment), ...(ofLine.isDebug && { lineTrace: trace }) };
+    },
     async openSession(target, overrides) {
-      const options = await sessionOptions(config, (path) => io.readFile(path));
-      const there = target ?? (await server?.address());
-      const elsewhere = there === undefined ? {} : parseConnectString(there);
-      const trace = (line: string) => void write(io.stderr, `${line}\n`).catch(() => {});
-      return services.openSession({ ...options, ...elsewhere, ...overrides, ...(config.isDebug && { trace }) });
+      const options = await optionsFor(target);
+      return services.openSession({
+        ...options,
+        ...overrides,
+        get trace() {
+          return trace.target;
+        },
+      });
     },
   };
 }
@@ -213,6 +246,7 @@ const program: Program = {
     return globalOptions.map((option) => ({
       term: globalTerm(option),
       summary: option.summary,
+      holdsForOneLine: "holdsForOneLine" in option,
       ...("env" in option && { env: option.env }),
     }));
   },
@@ -247,11 +281,23 @@ async function reportError(error: unknown, context: ReportContext): Promise<numb
   const renderer = await openRenderer(io.stderr, { format, color, isQuiet: false });
   const isDebug = flags.debug !== undefined || Boolean(surroundings.env.ZKSH_DEBUG);
   const where = file === undefined || line === undefined ? undefined : { file, line };
-  const nearby = format === "text" ? await lookNearby(error, { current: session, open }) : undefined;
+  const sessions = { current: session, open };
+  const nearby = format === "text" ? await lookNearby(error, sessions) : undefined;
+  const explanation = format === "text" ? await explain(error, sessions) : undefined;
   const isGuard = command !== undefined && (findCommand(commands, command)?.isGuard ?? false);
   const exitCode = signalCode ?? (isGuard ? lockExitCodeOf(error) : undefined);
-  const isDefaultServer = !flags.embedded && !flags.server && !surroundings.env.ZKSH_SERVER;
-  return report(error, { io, renderer, command, isDebug, nearby, exitCode, isDefaultServer, ...(where && { where }) });
+  const servers = flags.server?.at(-1) ?? surroundings.env.ZKSH_SERVER;
+  const isDefaultServer = !flags.embedded && !servers;
+  const known = { nearby, explanation, servers, isDefaultServer, ...(where && { where }) };
+  return report(error, { io, renderer, command, isDebug, exitCode, ...known });
+}
+
+/** Loads what asks a server after a refusal only where its answer is worth telling. */
+async function explain(error: unknown, sessions: Sessions): Promise<Explanation | undefined> {
+  const isRefusal = error instanceof ConflictError || (error instanceof OperationError && error.path !== undefined);
+  if (!isRefusal) return undefined;
+  const { explainRefusal } = await import("./shell/present-state.ts");
+  return explainRefusal(error, sessions);
 }
 
 /** Loads what looks around only where something is missing. */
@@ -268,32 +314,3 @@ function formatOr(fallback: OutputFormat, read: () => OutputFormat): OutputForma
     return fallback;
   }
 }
-
-const processServices: Services = {
-  async openSession(options) {
-    const { openSession } = await import("./session/zookeeper/client.ts");
-    return openSession(options);
-  },
-  async about(address, { tls }) {
-    const { describeServer } = await import("./session/zookeeper/four-letter-word.ts");
-    return describeServer(address, tls);
-  },
-  onIdle(listener) {
-    process.once("beforeExit", listener);
-  },
-  onSignal(listener) {
-    const giveBack = ENDING_SIGNALS.map((signal) => {
-      const stop = takeSignals([signal], () => {
-        // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is closed, both its shell
-        // and the kernel send SIGHUP, and the second must not keep us from saying goodbye to the server.
-        // Not before all who listen have heard it: a spinner's listener ends the program when it finds itself alone.
-        if (signal !== "SIGHUP") process.nextTick(stop);
-        listener(signal);
-      });
-      return stop;
-    });
-    return () => {
-      for (const stop of giveBack) stop();
-    };
-  },
-};

@@ -29,9 +29,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   embedded: ["wire"],
   wire: [],
 };
-const COMMON = ["errors", "result", "results", "duration", "timer", "child"];
+const COMMON = ["errors", "escape", "shorten", "size", "result", "results", "duration", "timer", "child"];
 /** Files at the top that are part of a layer. */
-const PART_OF: Readonly<Record<string, string>> = { "client-properties": "config", "global-options": "config" };
+const PART_OF: Readonly<Record<string, string>> = {
+  "client-properties": "config",
+  "global-options": "config",
+  "java-properties": "config",
+  services: "main",
+  settings: "config",
+  warnings: "config",
+};
 
 const PACKAGES: Readonly<Record<string, (file: string) => boolean>> = {
   commander: (file) => file === "shell/parser.ts",
@@ -96,8 +103,9 @@ describe("source", () => {
     const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
     // A program of its own.
     if (name === "io/watchdog.ts") return;
-    if (name !== "io/process-io.ts") expect(code.match(/process\.(std\w+|env)\b/g) ?? []).toEqual([]);
-    if (name !== "main.ts" && name !== "io/signals.ts")
+    if (name !== "io/process-io.ts" && name !== "io/standard-outputs.ts")
+      expect(code.match(/process\.(std\w+|env)\b/g) ?? []).toEqual([]);
+    if (!["main.ts", "services.ts", "io/signals.ts"].includes(name))
       expect(code.match(/process\.(exit\w*|argv|on|once)\b/g) ?? []).toEqual([]);
   });
 

@@ -13,6 +13,7 @@ const DEFAULTS = {
     timeoutMs: 30_000,
     connectTimeoutMs: 10_000,
     refusedTimeoutMs: 1_000,
+    maxRequestBytes: 1_048_575,
     readOnly: false,
     auth: [],
   },
@@ -35,7 +36,7 @@ const DEFAULTS = {
 
 const sessions: { name: string; flags?: GlobalFlags; env?: Record<string, string>; session: object }[] = [
   { name: "a flag", flags: { timeout: ["5s"] }, session: { timeoutMs: 5000 } },
-  { name: "a variable", env: { ZKSH_TIMEOUT: "5000" }, session: { timeoutMs: 5000 } },
+  { name: "a variable", env: { ZKSH_TIMEOUT: "5000ms" }, session: { timeoutMs: 5000 } },
   { name: "flag over variable", flags: { timeout: ["1s"] }, env: { ZKSH_TIMEOUT: "9s" }, session: { timeoutMs: 1000 } },
   { name: "the last of two flags", flags: { timeout: ["1s", "2s"] }, session: { timeoutMs: 2000 } },
   { name: "an empty variable is none", env: { ZKSH_TIMEOUT: "" }, session: {} },
@@ -57,7 +58,7 @@ const sessions: { name: string; flags?: GlobalFlags; env?: Record<string, string
   },
   {
     name: "-waitforconnection waits for the session timeout",
-    flags: { waitforconnection: ["true"], timeout: ["7000"] },
+    flags: { waitforconnection: ["true"], timeout: ["7s"] },
     session: { timeoutMs: 7000, connectTimeoutMs: 7000, refusedTimeoutMs: 7000 },
   },
   { name: "read-only from the environment", env: { ZKSH_READ_ONLY: "yes" }, session: { readOnly: true } },
@@ -102,6 +103,12 @@ const errors: { flags?: GlobalFlags; env?: Record<string, string>; message: stri
     message: "bad duration 'x' for ZKSH_TIMEOUT",
     hint: "use for example 1500ms, 10s, 5m or 1h",
   },
+  { flags: { timeout: ["5000"] }, message: "--timeout: duration '5000' needs a unit: 5000s or 5000ms" },
+  { env: { ZKSH_TIMEOUT: "30" }, message: "ZKSH_TIMEOUT: duration '30' needs a unit: 30s or 30ms" },
+  {
+    flags: { "connect-timeout": ["5"] },
+    message: "--connect-timeout: duration '5' needs a unit: 5s or 5ms",
+  },
   { flags: { timeout: ["0"] }, message: "bad duration '0' for --timeout", hint: "more than 0, less than 25 days" },
   {
     flags: { timeout: ["600h"] },
@@ -126,7 +133,13 @@ const tls: { name: string; flags?: GlobalFlags; env?: Record<string, string>; tl
   { name: "off", tls: undefined },
   { name: "on", flags: { tls: ["true"] }, tls: {} },
   { name: "implied by a CA", env: { ZKSH_TLS_CA: "ca" }, tls: { ca: Buffer.from("CA") } },
-  { name: "implied, but turned off", env: { ZKSH_TLS_CA: "ca" }, flags: { tls: ["0"] }, tls: undefined },
+  { name: "turned off, by a line and its environment", env: { ZKSH_TLS: "0" }, flags: { tls: ["0"] }, tls: undefined },
+  { name: "not for a socket", env: { ZKSH_TLS_CA: "nope" }, flags: { server: ["unix:/s"] }, tls: undefined },
+  {
+    name: "from zkCli's properties in the environment",
+    env: { ZKSH_CLIENT_CONFIGURATION: "properties" },
+    tls: { ca: Buffer.from("CA") },
+  },
   {
     name: "everything",
     flags: {
@@ -163,6 +176,7 @@ const files: Record<string, string> = {
   key: "KEY",
   auth: "# who we are\ndigest:u:p\r\n\nip:\n",
   "bad-auth": "digest:u:p\nsecret\n",
+  plain: "zookeeper.client.secure=false\n",
   properties: "zookeeper.client.secure=true\nzookeeper.ssl.trustStore.location=ca.pem\n",
 };
 const readFile = async (path: string) => {
@@ -190,7 +204,10 @@ describe("readConfig", () => {
       ...given,
       ZKSH_TLS_CERT: "/c",
     });
-    expect(read({ embedded: ["true"] }, { ZKSH_TLS: "1" }).environment).toEqual({ ZKSH_TLS: "0" });
+    expect(read({ embedded: ["true"] }, { ZKSH_TLS: "1" }).environment).toEqual({});
+    expect(read({ "client-configuration": ["client.cfg"] }).environment).toEqual({
+      ZKSH_CLIENT_CONFIGURATION: resolve("client.cfg"),
+    });
   });
 
   test.each(sessions)("session: $name", ({ flags, env, session }) => {
@@ -212,6 +229,44 @@ describe("sessionOptions", () => {
     expect(options.tls).toEqual(wanted);
   });
 
+  test.each<{ flags?: GlobalFlags; env?: Record<string, string>; message: string }>([
+    {
+      flags: { "tls-ca": ["ca"] },
+      env: { ZKSH_TLS: "0" },
+      message: "--tls-ca asks for TLS, and ZKSH_TLS turns it off",
+    },
+    { flags: { tls: ["true"] }, env: { ZKSH_TLS: "0" }, message: "--tls asks for TLS, and ZKSH_TLS turns it off" },
+    { flags: { tls: ["0"] }, env: { ZKSH_TLS: "1" }, message: "ZKSH_TLS asks for TLS, and --tls turns it off" },
+    { flags: { tls: ["0"] }, env: { ZKSH_TLS_CA: "ca" }, message: "ZKSH_TLS_CA asks for TLS, and --tls turns it off" },
+    { flags: { tls: ["true", "false"] }, message: "--tls asks for TLS, and --tls turns it off" },
+    {
+      env: { ZKSH_TLS_INSECURE: "1", ZKSH_TLS: "no" },
+      message: "ZKSH_TLS_INSECURE asks for TLS, and ZKSH_TLS turns it off",
+    },
+    {
+      flags: { "client-configuration": ["properties"] },
+      env: { ZKSH_TLS: "0" },
+      message: "zookeeper.client.secure in properties asks for TLS, and ZKSH_TLS turns it off",
+    },
+    {
+      flags: { "client-configuration": ["plain"], "tls-servername": ["n"] },
+      message: "--tls-servername asks for TLS, and zookeeper.client.secure in plain turns it off",
+    },
+  ])("$message", async ({ flags, env, message }) => {
+    const options = async () => sessionOptions(read(flags, env), readFile);
+    await expect(options()).rejects.toThrow(expect.objectContaining({ message, exitCode: 2 }));
+  });
+
+  test("the servers of connect are asked with the same TLS", async () => {
+    const config = read({ embedded: ["true"] }, { ZKSH_TLS_CA: "ca" });
+    expect((await sessionOptions(config, readFile, "unix:/s")).tls).toBeUndefined();
+    expect(await sessionOptions(config, readFile, "zk:1/app")).toMatchObject({
+      servers: [{ host: "zk", port: 1 }],
+      chroot: "/app",
+      tls: { ca: Buffer.from("CA") },
+    });
+  });
+
   test("identities of the file come before those of the line", async () => {
     const { auth } = await sessionOptions(read({ auth: ["x:y"] }, { ZKSH_AUTH_FILE: "auth" }), readFile);
     expect(auth).toEqual([
@@ -224,12 +279,12 @@ describe("sessionOptions", () => {
   test.each([
     {
       flags: { "auth-file": ["nope"] },
-      message: "cannot read the file of --auth-file: ENOENT: no such file or directory, open 'nope'",
+      message: "cannot read nope (--auth-file): no such file",
     },
     { flags: { "auth-file": ["bad-auth"] }, message: "no scheme in line 2 of --auth-file" },
     {
       flags: { "tls-ca": ["nope"] },
-      message: "cannot read the file of --tls-ca: ENOENT: no such file or directory, open 'nope'",
+      message: "cannot read nope (--tls-ca): no such file",
     },
   ])("$message", async ({ flags, message }) => {
     await expect(sessionOptions(read(flags), readFile)).rejects.toThrow(

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { formatDuration, parseDuration } from "../src/duration.ts";
+import { formatDuration, parseDuration, parseZkcliDuration } from "../src/duration.ts";
 
 test.each([
-  { text: "1500", ms: 1500 },
   { text: "1500ms", ms: 1500 },
   { text: "10s", ms: 10_000 },
   { text: "1.5s", ms: 1500 },
@@ -11,6 +10,14 @@ test.each([
   { text: "0", ms: 0 },
 ])("$text", ({ text, ms }) => {
   expect(parseDuration(text)).toBe(ms);
+});
+
+test.each(["30", "1500", "0.5"])("refuses '%s', because nobody can tell of what", (text) => {
+  expect(() => parseDuration(text)).toThrow(`duration '${text}' needs a unit: ${text}s or ${text}ms`);
+});
+
+test("in zkCli's own spellings a plain number is milliseconds", () => {
+  expect([parseZkcliDuration("5000"), parseZkcliDuration("5s")]).toEqual([5_000, 5_000]);
 });
 
 test.each(["", "s", "5 s", "-5", "5d", "1e3", "5S"])("refuses '%s'", (text) => {

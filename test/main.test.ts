@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ConnectionError } from "../src/errors.ts";
 import { main } from "../src/main.ts";
 import { zkcliUsageList } from "../src/render/zkcli-usage.ts";
+import { interruptedAt } from "./commands/interrupted-at.ts";
 import { memoryIo } from "./commands/memory-io.ts";
 import { expected, outcome, type Row, run } from "./commands/run.ts";
 import { StubSession } from "./commands/stub-session.ts";
@@ -61,7 +62,7 @@ const rows: Row[] = [
   {
     name: "a script that cannot be read",
     argv: ["-f", "none.zk"],
-    stderr: "error: cannot read the script: ENOENT: no such file or directory, open 'none.zk'\n",
+    stderr: "error: cannot read none.zk: no such file\n",
     exit: 2,
   },
   {
@@ -113,7 +114,7 @@ const rows: Row[] = [
     name: "no server",
     argv: ["-s", "h:1", "get", "/a"],
     failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper: h:1 (connection refused)") },
-    stderr: "error: cannot connect to ZooKeeper: h:1 (connection refused)\n  -s HOSTS names the servers to use\n",
+    stderr: "error: cannot connect to ZooKeeper: h:1 (connection refused)\n",
     exit: 6,
   },
   {
@@ -165,9 +166,9 @@ const rows: Row[] = [
   },
   { name: "started as zkCli.sh", argv: ["get", "/a"], given, programName: "zkCli.sh", stdout: "x\n" },
   { name: "zkCli's options", argv: ["-server", "h:1", "-timeout", "5000", "-r", "get", "/a"], given, stdout: "x" },
-  { name: "SIGINT", argv: ["get", "/a"], given, signal: "SIGINT", stderr: "error: interrupted\n", exit: 130 },
-  { name: "SIGTERM", argv: ["ls", "-R", "/"], given, signal: "SIGTERM", stderr: "error: interrupted\n", exit: 143 },
-  { name: "SIGHUP", argv: ["get", "/a"], given, signal: "SIGHUP", stderr: "error: interrupted\n", exit: 129 },
+  { name: "SIGINT", argv: ["get", "/a"], given, signal: "SIGINT", stderr: "interrupted\n", exit: 130 },
+  { name: "SIGTERM", argv: ["ls", "-R", "/"], given, signal: "SIGTERM", stderr: "interrupted\n", exit: 143 },
+  { name: "SIGHUP", argv: ["get", "/a"], given, signal: "SIGHUP", stderr: "interrupted\n", exit: 129 },
   {
     name: "SIGTERM with --json",
     argv: ["--json", "get", "/a"],
@@ -190,7 +191,7 @@ const rows: Row[] = [
     stdin: new PassThrough(),
     given,
     signal: "SIGINT",
-    stderr: "error: interrupted\n",
+    stderr: "interrupted\n",
     exit: 130,
   },
   {
@@ -198,7 +199,7 @@ const rows: Row[] = [
     argv: [],
     stdin: new PassThrough(),
     signal: "SIGINT",
-    stderr: "stdin:1: error: interrupted\n",
+    stderr: "stdin:1: interrupted\n",
     exit: 130,
   },
   {
@@ -208,11 +209,48 @@ const rows: Row[] = [
     stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }),
     exit: 0,
   },
+  {
+    name: "a script whose reader goes away before its last line ends with 141",
+    argv: ["-c", "create /p; create /q"],
+    given,
+    stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }),
+    exit: 141,
+  },
+  {
+    name: "the same of a pipe that may bring more lines",
+    argv: [],
+    given,
+    stdin: openPipe("create /p\n"),
+    stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }),
+    exit: 141,
+  },
+  {
+    name: "a script whose reader goes away after its last line has done its work",
+    argv: ["-c", "create /p # the last line"],
+    given,
+    stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }),
+    exit: 0,
+  },
 ];
+
+function openPipe(text: string): PassThrough {
+  const pipe = new PassThrough();
+  pipe.write(text);
+  return pipe;
+}
 
 describe("main", () => {
   test.each(rows)("$name", async (row) => {
     expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("Ctrl-C in a script with --keep-going says how much was done", async () => {
+    const argv = ["--keep-going", "-c", "create /p; nonsense; create /q; create /r"];
+    const { exit, stderr } = await interruptedAt(new StubSession(), "create", 2, argv);
+    expect([exit, stderr.split("\n").at(-2)]).toEqual([
+      130,
+      "-c:1: interrupted: 2 lines done (1 failed), 2 lines may have taken effect; the rest was not run",
+    ]);
   });
 
   test("answers a piped line before the next one comes", async () => {
@@ -253,6 +291,7 @@ describe("main", () => {
         timeoutMs: 5000,
         connectTimeoutMs: 10_000,
         refusedTimeoutMs: 1_000,
+        maxRequestBytes: 1_048_575,
         environment: { ZKSH_TIMEOUT: "5s" },
         readOnly: false,
         auth: [{ scheme: "digest", credential: Buffer.from("u:p") }],
@@ -261,13 +300,13 @@ describe("main", () => {
   });
 
   test("closes a session that a bad line did not use", async () => {
-    const { session, exit } = await run(["get", "a", "b"]);
+    const { session, exit } = await run(["sync", "a", "b"]);
     expect({ asked: session.asked, exit }).toEqual({ asked: ["close"], exit: 2 });
   });
 
   test("reports the bad line, not the bad file, when both are bad", async () => {
     const { stderr } = await run(["--auth-file", "nope", "get"]);
-    expect(stderr).toBe("error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] path [watch]\n");
+    expect(stderr).toBe("error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] [--all] path [paths...]\n");
   });
 
   test("--debug traces to stderr and shows the stack", async () => {
@@ -277,6 +316,6 @@ describe("main", () => {
   });
 
   test("without --debug there is no trace", async () => {
-    expect((await run(["get", "/a"], { given })).opened[0]).not.toHaveProperty("trace");
+    expect((await run(["get", "/a"], { given })).opened[0]?.trace).toBeUndefined();
   });
 });

@@ -13,8 +13,16 @@ export const addauth = defineCommand({
     auth: optional(word, "the proof: USER:PASSWORD for digest, or USER to be asked for the password"),
   },
   options: {},
-  secret: ({ scheme, auth }) => (wantsPassword(scheme, auth) ? `Password for ${auth}` : undefined),
+  secret({ scheme, auth }) {
+    if (!wantsPassword(scheme, auth)) return undefined;
+    const instead = `addauth digest ${auth}:PASSWORD or --auth-file`;
+    return { question: `Password for ${auth}`, what: `${auth}'s password`, instead };
+  },
   async run({ shell, signal, secret, isOneShot }, { scheme, auth = "" }) {
+    // As --auth has it. The word holds the password: it must reach neither the server as a scheme nor the screen.
+    if (scheme.includes(":")) {
+      throw new UsageError("a scheme has no colon in it", { hint: "addauth SCHEME CRED, as in addauth digest USER" });
+    }
     if (scheme === "digest" && auth === "") {
       throw new UsageError("digest needs a user", { hint: "addauth digest USER asks for the password" });
     }

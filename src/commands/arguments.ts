@@ -1,8 +1,8 @@
 /** How a command declares its arguments and options, and the parsers that turn words into values. */
-import { parseDuration } from "../duration.ts";
+import { parseDuration, parseZkcliDuration } from "../duration.ts";
 import { UsageError } from "../errors.ts";
 import { parseAcl } from "../session/acl.ts";
-import { resolvePath, validatePath } from "../session/path.ts";
+import { refuseSteps, resolvePath, validatePath } from "../session/path.ts";
 import type { Acl } from "../session/session.ts";
 
 /** Where `-` and `@file` are read from. */
@@ -26,6 +26,10 @@ interface Where {
   readonly cwd: string;
   /** As in zkCli: paths are absolute (until a `cd`), and data is nothing but text. */
   readonly isVerbatim?: boolean;
+  /** The line makes a sequential znode, whose name may be nothing but the server's number. */
+  readonly isSequential?: boolean;
+  /** The word stands behind `--`, or the line has `--literal`: data is nothing but text. */
+  readonly isLiteral?: boolean;
 }
 
 /** Turns a word into a value. Throws UsageError. */
@@ -98,16 +102,27 @@ export function explainedIn<const O extends Readonly<Record<string, Option<unkno
 
 export const word: ValueParser<string> = (text) => text;
 
-/** An existing znode's path, made absolute. */
-export const znodePath: ValueParser<string> = (text, where) => absolutePath(text, where, { sequential: false });
+/** An existing znode's path, made absolute. A slash at its end, as TAB leaves it, means nothing. */
+export const znodePath: ValueParser<string> = (text, where) => {
+  const path = absolutePath(text, where);
+  // zkCli refuses it.
+  const znode = where.isVerbatim || path.length === 1 || !path.endsWith("/") ? path : path.slice(0, -1);
+  validatePath(znode);
+  return znode;
+};
 
-/** The path of a znode to be made: as {@link znodePath}, but it may end in `/`, which only a sequential create can use. */
-export const newZnodePath: ValueParser<string> = (text, where) => absolutePath(text, where, { sequential: true });
-
-function absolutePath(text: string, { cwd, isVerbatim = false }: Where, options: { sequential: boolean }): string {
-  const path = isVerbatim && cwd === "/" ? text : resolvePath(text, cwd);
-  validatePath(path, options);
+/** The path of a znode to be made: as {@link znodePath}, but where it is sequential a slash at the end has a meaning. */
+export const newZnodePath: ValueParser<string> = (text, where) => {
+  if (!where.isSequential && !where.isVerbatim) return znodePath(text, where);
+  const path = absolutePath(text, where);
+  validatePath(path, { sequential: true });
   return path;
+};
+
+function absolutePath(text: string, { cwd, isVerbatim = false }: Where): string {
+  if (isVerbatim && cwd === "/") return text;
+  if (!isVerbatim) refuseSteps(text);
+  return resolvePath(text, cwd);
 }
 
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
@@ -127,9 +142,9 @@ export const duration: ValueParser<number> = (text) => parseDuration(text);
 // The server keeps a TTL in 40 bits of the ephemeralOwner field.
 const MAX_TTL_MS = 0xff_ffff_ffff;
 
-/** Milliseconds, or a duration with a unit. */
+/** Milliseconds, as in zkCli, or a duration with a unit. */
 export const ttl: ValueParser<number> = (text) => {
-  const ms = /^-\d+$/.test(text) ? -1 : parseDuration(text);
+  const ms = /^-\d+$/.test(text) ? -1 : parseZkcliDuration(text);
   if (ms > 0 && ms <= MAX_TTL_MS) return ms;
   throw new UsageError(`ttl must be positive and cannot be larger than: ${MAX_TTL_MS}`);
 };

@@ -29,6 +29,14 @@ type OptionValue<O> = O extends Flag ? boolean : O extends ValueOption<infer T> 
 type ArgumentValues<A extends Arguments> = { readonly [K in keyof A]: ArgumentValue<A[K]> };
 type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
 
+interface Secret {
+  readonly question: string;
+  /** What is asked for, in messages: `ann's password`. */
+  readonly what: string;
+  /** What to use where nobody can be asked. */
+  readonly instead: string;
+}
+
 export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
   /** More than the summary says; shown by `help NAME`. */
   readonly details?: string;
@@ -48,7 +56,7 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
    */
   confirm?(context: Context, args: ArgumentValues<A>, options: OptionValues<O>): Promise<string | undefined>;
   /** What to ask for, unseen, before the command runs; undefined when the line has it all. */
-  secret?(args: ArgumentValues<A>, options: OptionValues<O>): string | undefined;
+  secret?(args: ArgumentValues<A>, options: OptionValues<O>): Secret | undefined;
   run(
     context: Context,
     args: ArgumentValues<A>,

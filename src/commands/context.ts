@@ -1,5 +1,13 @@
 /** What a command can reach: the session, the shell around it, programs, and nothing of the process itself. */
-import type { ChildEnd, ChildRequest, GuardedChild, GuardRequest, ProgramSearch } from "../child.ts";
+import type {
+  ChildEnd,
+  ChildRequest,
+  GuardedChild,
+  GuardPreparation,
+  GuardRequest,
+  PrepareOptions,
+  ProgramSearch,
+} from "../child.ts";
 import type { LockError } from "../errors.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
@@ -18,6 +26,8 @@ export interface Context {
   readonly isOneShot: boolean;
   /** A person is looking: a command may ask the server for more than it was told to, to show more. */
   readonly isForPeople: boolean;
+  /** Lines are read, and results ordered, as Apache zkCli does it. */
+  readonly isZkcli?: boolean;
   /** Where watch events go; left out where nobody stays to see them. */
   readonly onWatch?: WatchListener;
   readonly program: Program;
@@ -32,10 +42,14 @@ export interface Context {
   runChild(request: ChildRequest): Promise<ChildEnd>;
   /** What would be run under a name. */
   findProgram(name: string): Promise<ProgramSearch>;
+  /** Makes ready what such a program needs beside it, while its lock is queued for. */
+  prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
   /** Starts a program that never outlives its permission, with our stdin, stdout and stderr. */
   startGuarded(request: GuardRequest): Promise<GuardedChild>;
   /** Resolves when stdin has ended; what comes before that is not looked at. */
   stdinEnd(signal: AbortSignal): Promise<void>;
+  /** Why nothing can be waited for on stdin: it has ended, or is a file. What it still has is thrown away. */
+  stdinIsOver(): "ended" | "file" | undefined;
   /** Starts a server in memory. Whoever starts it stops it. */
   startServer(request: ServerRequest): Promise<RunningServer>;
   /** Writes a file in one step: nobody sees half of it. */
@@ -48,14 +62,11 @@ export interface Context {
   readonly onProgress?: (done: number, what: string) => void;
 }
 
-export interface ServerRequest {
-  /** 0 takes a free one. */
-  readonly port: number;
-  readonly host: string;
-}
+/** Where a server listens: port 0 takes a free one; a socket in the file system is for those who may enter its directory. */
+export type ServerRequest = { readonly port: number; readonly host: string } | { readonly socketPath: string };
 
 export interface RunningServer {
-  /** `host:port`. */
+  /** `host:port`, or `unix:PATH`. */
   readonly address: string;
   stop(): Promise<void>;
 }
@@ -94,7 +105,13 @@ export interface Shell {
 /** What the program knows of itself, for `help` and `version`. */
 export interface Program {
   readonly commands: readonly CommandEntry[];
-  readonly globalOptions: readonly { readonly term: string; readonly summary: string; readonly env?: string }[];
+  readonly globalOptions: readonly {
+    readonly term: string;
+    readonly summary: string;
+    readonly env?: string;
+    /** May also be given on one line of the shell or of a script. */
+    readonly holdsForOneLine: boolean;
+  }[];
   /** The candidate that was probably meant. */
   suggest(word: string, candidates: Iterable<string>): string | undefined;
   version(): string;

@@ -1,10 +1,13 @@
 /** Words that stand for a znode's data. */
 import { UsageError } from "../errors.ts";
-import { Outside, type ValueParser } from "./arguments.ts";
+import { flag, Outside, type ValueParser } from "./arguments.ts";
 
-/** Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all else is UTF-8 text. */
-export const data: ValueParser<Buffer> = (text, { isVerbatim = false }) => {
-  if (isVerbatim) return Buffer.from(text);
+/**
+ * Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all else is UTF-8 text. A script
+ * that passes on a value it does not know puts `--` or `--literal` before it: `@/etc/passwd` would upload that file.
+ */
+export const data: ValueParser<Buffer> = (text, { isVerbatim = false, isLiteral = false }) => {
+  if (isVerbatim || isLiteral) return Buffer.from(text);
   if (text === "-") return new Outside((reader) => reader.stdin());
   if (text.startsWith("@@")) return Buffer.from(text.slice(1));
   if (text.startsWith("@")) return new Outside((reader) => reader.file(text.slice(1)));
@@ -23,6 +26,9 @@ export function behindData<T>(parse: ValueParser<T>): ValueParser<T> {
     }
   };
 }
+
+/** For the commands that take data; the parsers look for it before they read the data. */
+export const literalFlag = flag("", "data is text, even - or @x (as behind --)");
 
 export const QUOTE_DATA = "data with spaces needs quotes";
 

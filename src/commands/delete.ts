@@ -1,23 +1,38 @@
-import { option, optional, required, version, znodePath } from "./arguments.ts";
+import type { Result } from "../result.ts";
+import { option, required, version, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
 import { expectedVersion } from "./request-options.ts";
+import { type FurtherWord, forEachPath, furtherPaths, isVersion, pathWords, refuseVersions } from "./several-paths.ts";
+import { namingRoot, namingVersion } from "./write-failures.ts";
 
 export const deleteNode = defineCommand({
-  examples: ["delete /app/old", "delete -v 3 /app/old"],
+  details:
+    "Several znodes are deleted in the order given, so that children can stand before their parent. Those that could not " +
+    "be deleted are named, the others are deleted, and the exit code is 8. A number behind a single path is its version, " +
+    "as -v (zkCli's old form).",
+  examples: ["delete /app/old", "delete -v 3 /app/old", "delete /app/old/a /app/old"],
   effect: "write",
-  args: {
-    path: required(znodePath, "the znode"),
-    version: optional(version, "as -v (zkCli's old form)"),
-  },
+  args: { path: required(znodePath, "the znode"), paths: furtherPaths },
   options: {
     version: option("-v", "version", version, "only if the data has this version"),
     fenced: fencedFlag,
   },
-  oneFlight: true,
-  async run(context, { path, version: positional }, options) {
+  oneFlight: (_context, args) => wordsOf(args).paths.length === 1,
+  run(context, args, options) {
+    const { paths, oldWord } = wordsOf(args);
+    refuseVersions(args.paths);
+    const positional = oldWord === undefined ? undefined : (version(oldWord, context) as number);
     const how = { signal: context.signal, ...expectedVersion(options.version, positional) };
-    await writerOf(context, options.fenced).delete(path, how);
-    return { kind: "deleted", path, ...(positional !== undefined && { oldForm: "delete" }) };
+    const writer = writerOf(context, options.fenced);
+    const deleteOne = async (path: string): Promise<Result> => {
+      await namingRoot(namingVersion(writer.delete(path, how), path, how), path);
+      return { kind: "deleted", path, ...(oldWord !== undefined && { oldForm: "delete" }) };
+    };
+    return paths.length === 1 ? deleteOne(args.path) : forEachPath(paths, "delete", deleteOne);
   },
 });
+
+function wordsOf({ path, paths }: { readonly path: string; readonly paths: readonly FurtherWord[] }) {
+  return pathWords(path, paths, ({ text }) => isVersion(text));
+}

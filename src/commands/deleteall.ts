@@ -1,9 +1,11 @@
-import { UsageError } from "../errors.ts";
+import { InterruptedError, UsageError } from "../errors.ts";
 import { deleteTree } from "../recipes/delete-tree.ts";
+import { refusalOf, type TreeFailure } from "../recipes/tree.ts";
 import type { Result } from "../result.ts";
 import { flag, option, required, type ValueParser, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
-import { describeTree, refuseProtected, reportFailures, treePaths } from "./whole-tree.ts";
+import { furtherPaths, pathWords } from "./several-paths.ts";
+import { describeTrees, refuseProtected, reportFailures, tellInterruption, treePaths } from "./whole-tree.ts";
 
 const batchSize: ValueParser<number> = (text) => {
   if (/^-?\d{1,10}$/.test(text)) return Number(text);
@@ -12,31 +14,60 @@ const batchSize: ValueParser<number> = (text) => {
 
 export const deleteall = defineCommand({
   details:
-    "Asks before it deletes; --yes answers. Never deletes / or anything of /zookeeper. What could not be deleted is " +
-    "named with the reason, and the exit code is 8.",
-  examples: ["deleteall /app/old", "deleteall --dry-run /app/old"],
+    "Asks before it deletes, once for all paths; --yes answers. Never deletes / or anything of /zookeeper. What could not be " +
+    "deleted is named with the reason, and the exit code is 8.",
+  examples: ["deleteall /app/old", "deleteall --dry-run /app/old", "deleteall /app/old /app/older"],
   effect: "write",
-  args: { path: required(znodePath, "the znode at the top") },
+  args: { path: required(znodePath, "the znode at the top"), paths: furtherPaths },
   options: {
     batch: option("-b", "size", batchSize, "deletes in one transaction (1000; 0 for none)"),
     dryRun: flag("", "only list what would be deleted"),
   },
-  async confirm(context, { path }, { dryRun }) {
-    refuseProtected("deleteall", path);
-    return dryRun ? undefined : `Delete ${await describeTree(context, path)}?`;
+  async confirm(context, args, { dryRun }) {
+    const { paths } = pathWords(args.path, args.paths);
+    for (const path of paths) refuseProtected("deleteall", path);
+    return dryRun ? undefined : `Delete ${await describeTrees(context, paths)}?`;
   },
-  run(context, { path }, { batch, dryRun }) {
-    refuseProtected("deleteall", path);
-    return dryRun ? treePaths(context, path) : deleteAll(context, path, batch);
+  run(context, args, { batch, dryRun }) {
+    const { paths } = pathWords(args.path, args.paths);
+    for (const path of paths) refuseProtected("deleteall", path);
+    return dryRun ? listAll(context, paths) : deleteAll(context, paths, batch);
   },
 });
 
-async function* deleteAll(context: Context, path: string, batch: number | undefined): AsyncGenerator<Result> {
-  const { deleted, failures } = await deleteTree(context.session(), path, {
-    signal: context.signal,
-    ...(batch !== undefined && { batchSize: batch }),
-    onProgress: (done) => context.onProgress?.(done, "znodes deleted"),
-  });
-  yield* reportFailures("delete", failures, deleted);
-  yield { kind: "tree-deleted", path, count: deleted };
+async function* listAll(context: Context, paths: readonly string[]): AsyncGenerator<Result> {
+  for (const path of paths) yield* treePaths(context, path);
+}
+
+async function* deleteAll(
+  context: Context,
+  paths: readonly string[],
+  batch: number | undefined,
+): AsyncGenerator<Result> {
+  const failures: TreeFailure[] = [];
+  let deleted = 0;
+  for (const path of paths) {
+    try {
+      const before = deleted;
+      const tree = await deleteTree(context.session(), path, {
+        signal: context.signal,
+        ...(batch !== undefined && { batchSize: batch }),
+        onProgress: (done) => context.onProgress?.(before + done, "znodes deleted"),
+      });
+      deleted += tree.deleted;
+      failures.push(...tree.failures);
+      if (tree.failures.length === 0) yield { kind: "tree-deleted", path, count: tree.deleted };
+    } catch (error) {
+      if (paths.length === 1 || error instanceof InterruptedError) {
+        throw tellInterruption(error, {
+          before: deleted,
+          verb: "deleted",
+          path: paths.join(", "),
+          rest: "the rest is still there",
+        });
+      }
+      failures.push({ path, error: refusalOf(error) });
+    }
+  }
+  yield* reportFailures("delete", failures, deleted, paths.length);
 }

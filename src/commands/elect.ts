@@ -13,8 +13,8 @@ const REJOIN_AFTER_MS = 1_000;
 
 export const elect = defineCommand({
   details:
-    "The command runs while we lead, and is stopped when that can no longer be proved. --leader ends with exit code 1 " +
-    "when nobody leads. More options and the exit codes: help locks.",
+    "The command is stopped when the lead can no longer be proved. --leader ends with exit code 1 when no client leads. " +
+    "More options and the exit codes: help locks.",
   examples: ["elect /scheduler -- echo leading", "elect --leader /scheduler"],
   effect: "write",
   args: {
@@ -38,7 +38,7 @@ export const elect = defineCommand({
       path,
       "leader",
       (session, options) => new Election(session, path, { ...options, ...(id !== undefined && { id }) }),
-      id === undefined ? {} : { ZK_ELECT_ID: id },
+      id === undefined ? {} : { environment: { ZK_ELECT_ID: id } },
     );
     if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, values);
     return rejoin ? again(context, recipe, values, program) : underLock(context, recipe, values, program);

@@ -1,14 +1,24 @@
+import type { Result } from "../result.ts";
 import { required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { forEachPath, furtherPaths, pathWords } from "./several-paths.ts";
 
 export const exists = defineCommand({
-  details: "Exit code 0 says yes, 1 says no.",
-  examples: ["exists /zookeeper"],
+  details:
+    "Exit code 0 says yes, 1 says no; of several znodes 0 says that all exist. In a pipe several are written as path, tab, " +
+    "true or false.",
+  examples: ["exists /zookeeper", "exists /app /app/config"],
   effect: "read",
-  args: { path: required(znodePath, "the znode") },
+  args: { path: required(znodePath, "the znode"), paths: furtherPaths },
   options: {},
-  oneFlight: true,
-  async run({ session, signal }, { path }) {
-    return { kind: "existence", path, exists: (await session().exists(path, { signal })) !== undefined };
+  oneFlight: (_context, { path, paths }) => pathWords(path, paths).paths.length === 1,
+  run({ session, signal }, args) {
+    const { paths } = pathWords(args.path, args.paths);
+    const isOneOfMany = paths.length > 1;
+    const askOne = async (path: string): Promise<Result> => {
+      const found = await session().exists(path, { signal });
+      return { kind: "existence", path, exists: found !== undefined, isOneOfMany };
+    };
+    return isOneOfMany ? forEachPath(paths, "read", askOne) : askOne(args.path);
   },
 });

@@ -2,7 +2,9 @@
 
 import type { HelpRow, TopicResult } from "../results/help.ts";
 import type { CommandEntry, CommandGroup, Program } from "./command.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
 import { lockTopic } from "./lock-topic.ts";
+import { optionsTopic } from "./options-topic.ts";
 
 export interface Topic {
   readonly name: string;
@@ -30,23 +32,6 @@ export function byGroup(commands: readonly CommandEntry[]): { title: string; row
     .filter(({ rows }) => rows.length > 0);
 }
 
-const EXIT_CODES: readonly HelpRow[] = [
-  { term: "0", summary: "done, or true" },
-  { term: "1", summary: "a false answer (exists), or a server refusal not listed below" },
-  { term: "2", summary: "usage: unknown command, bad argument, bad path" },
-  { term: "3", summary: "no such znode" },
-  { term: "4", summary: "not permitted, or authentication failed" },
-  { term: "5", summary: "conflict: node exists, bad version, not empty, child of an ephemeral" },
-  { term: "6", summary: "cannot connect, connection lost, session expired" },
-  { term: "7", summary: "a deadline passed" },
-  { term: "8", summary: "partly failed (recursive commands, --keep-going)" },
-  { term: "9", summary: "refused: confirmation needed without a terminal, read-only, protected path" },
-  { term: "70", summary: "a bug in zksh; --debug shows where" },
-  { term: "129", summary: "hung up: the terminal was closed" },
-  { term: "130", summary: "interrupted (Ctrl-C)" },
-  { term: "143", summary: "terminated" },
-];
-
 export const topics: readonly Topic[] = [
   lockTopic,
   {
@@ -54,18 +39,7 @@ export const topics: readonly Topic[] = [
     summary: "all commands with a line each",
     sections: ({ commands }) => byGroup(commands),
   },
-  {
-    name: "options",
-    summary: "options of zksh itself",
-    sections: ({ globalOptions }) => [
-      {
-        text:
-          "Long options may stand before or after the command, short ones only before it. zkCli's spellings (-server, " +
-          "-timeout, -r) are understood too.",
-      },
-      { rows: globalOptions.map(({ term, summary }) => ({ term, summary })) },
-    ],
-  },
+  optionsTopic,
   {
     name: "output",
     summary: "what is written where, and in which form",
@@ -129,7 +103,7 @@ export const topics: readonly Topic[] = [
       {
         rows: [
           { term: "'…'", summary: "everything as it stands" },
-          { term: '"…"', summary: 'as it stands, but \\n \\t \\r \\0 \\" \\\\ are what they are in C' },
+          { term: '"…"', summary: 'as it stands, but \\n \\t \\r \\0 \\" \\\\ \\x1b \\u200b are what they are in C' },
           { term: "a'b c'd", summary: "adjacent pieces join: one word" },
           { term: '{"k":1}', summary: "a word that is JSON keeps its quotes" },
           { term: "; or a line end", summary: "ends the command" },

@@ -6,7 +6,7 @@ import { option, programToRun, rest, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
 import { oneLock, type Recipe } from "./under-lock/recipe.ts";
-import { lockInShell } from "./under-lock/shell-lock.ts";
+import { lockInShell, ownLocks } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
 
 const recipe: ValueParser<"queue" | "unique"> = (text) => {
@@ -17,8 +17,8 @@ const recipe: ValueParser<"queue" | "unique"> = (text) => {
 export const lock = defineCommand({
   details:
     "First come first served; several paths: all or none. Without a command it is held until stdin ends, in the shell " +
-    "until unlock. --recipe unique is for paths that other programs lock by one well-known znode: every release then " +
-    "wakes all who wait, and the fastest gets it.",
+    "until unlock; lock alone lists what the shell holds. --recipe unique is for paths that other programs lock by one " +
+    "well-known znode: a release wakes all who wait.",
   examples: [
     "lock /deploy -- echo deployed",
     "lock -n /jobs/nightly -- echo running",
@@ -38,6 +38,7 @@ export const lock = defineCommand({
   },
   run(context, { paths, program }, options) {
     const [first, ...others] = paths;
+    if (first === undefined && program.length === 0 && !context.isOneShot) return ownLocks(context);
     if (first === undefined) throw new UsageError("no path given", { hint: "lock PATH... [-- COMMAND...]" });
     const taken = toRecipe([first, ...others], options.recipe);
     if (program.length === 0 && !context.isOneShot) return lockInShell(context, taken, options);
@@ -49,12 +50,16 @@ function toRecipe(paths: Recipe["paths"], name: "queue" | "unique" = "queue"): R
   const [path, ...others] = paths;
   if (name === "unique") {
     if (others.length > 0) throw new UsageError("--recipe unique takes one path");
-    return oneLock(path, "exclusive", (session, options) => new UniqueLock(session, path, options));
+    return oneLock(path, "exclusive", (session, options) => new UniqueLock(session, path, options), {
+      layout: "unique",
+    });
   }
   if (others.length === 0) return oneLock(path, "exclusive", (session, options) => new Mutex(session, path, options));
   return {
     paths,
     mode: "exclusive",
+    layout: "queue",
+    only: (some) => toRecipe(some),
     acquire: (session, options, limits) => new MultiLock(session, paths, options).acquire(limits),
   };
 }

@@ -16,7 +16,7 @@ const configVersion: ValueParser<bigint> = (text) => {
 const memberFile: ValueParser<string> = (path) =>
   new Outside(async (reader) => {
     const text = await reader.file(path).catch((cause: Error) => {
-      const why = /ENOENT/.test(cause.message) ? "No such file or directory" : cause.message;
+      const why = cause.message.endsWith("no such file") ? "No such file or directory" : cause.message;
       throw new UsageError(`Error processing ${path} (${why})`, { cause });
     });
     const lines = text

@@ -37,6 +37,14 @@ export function notAsked(path: string, unaskable: readonly Standing[], targets: 
     : new OperationError("unaskable", message, details);
 }
 
+/** What happens to the commands of holders whose tickets are deleted: the next holder does not wait for their end. */
+export function afterForce(targets: readonly Standing[]): string {
+  if (targets.every(({ isOurs }) => isOurs)) {
+    return "A command that it runs is killed, but may run for a moment beside the next holder's.";
+  }
+  return "A holder that does not watch its ticket runs on beside the next one.";
+}
+
 const MAX_NAMED = 3;
 
 export function nameAll(holders: readonly Standing[]): string {

@@ -1,3 +1,4 @@
+import { formatDuration } from "../duration.ts";
 import { DeadlineError } from "../errors.ts";
 import { limitWait } from "../recipes/limit-wait.ts";
 import type { Standing } from "../recipes/locks/inspect.ts";
@@ -5,14 +6,15 @@ import { askToYield, evict, untilGone } from "../recipes/locks/revoke.ts";
 import type { Result } from "../result.ts";
 import { duration, flag, option, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
-import { findTargets, nameAll, nobody, notAsked, tooLate } from "./revoke-targets.ts";
+import { afterForce, findTargets, nameAll, nobody, notAsked, tooLate } from "./revoke-targets.ts";
 
 export const revoke = defineCommand({
   details:
     "Asks whoever holds the lock to give it up: zksh does so at once, Curator if its lock is revocable, others not at all. " +
-    "--force deletes the ticket instead; a holder that does not watch it keeps running, beside the next one. With --wait " +
-    "it is asked first and forced when the time is up. Exit code 1: nobody holds it, or nobody can be asked; 7: not given " +
-    "up in time. Asks before it acts; --yes answers.",
+    "--force deletes the ticket instead, and the next in the queue has the lock at once: zksh kills its command as soon as " +
+    "it hears of it, a holder that does not watch its ticket keeps running. With --wait it is asked first and forced when " +
+    "the time is up. Exit code 1: nobody holds it, or nobody can be asked; 7: not given up in time. Asks before it acts; " +
+    "--yes answers.",
   examples: ["revoke /deploy", "revoke --reason hotfix --wait 30s /deploy", "revoke --force /deploy"],
   effect: "write",
   args: { path: required(znodePath, "the lock") },
@@ -26,7 +28,9 @@ export const revoke = defineCommand({
     const targets = await findTargets(context, path, node);
     if (targets.length === 0) return undefined;
     const who = nameAll(targets);
-    return force && wait === undefined ? `Take ${path} away from ${who}?` : `Ask ${who} to give up ${path}?`;
+    if (!force) return `Ask ${who} to give up ${path}?`;
+    if (wait === undefined) return `Take ${path} away from ${who}? ${afterForce(targets)}`;
+    return `Ask ${who} to give up ${path}, and take it away after ${formatDuration(wait)}? ${afterForce(targets)}`;
   },
   async *run(context, { path }, { node, reason, wait, force }): AsyncGenerator<Result> {
     const { signal, self } = context;

@@ -9,7 +9,7 @@ import { underLock } from "./under-lock/under-lock.ts";
 
 const side: ValueParser<"read" | "write"> = (text) => {
   if (text === "read" || text === "write") return text;
-  throw new UsageError(`'${text}' is no side of a lock`, { hint: "rwlock read PATH, or rwlock write PATH" });
+  throw new UsageError(`expected read or write, got '${text}'`, { hint: "rwlock read PATH, or rwlock write PATH" });
 };
 
 export const rwlock = defineCommand({

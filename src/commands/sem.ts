@@ -31,12 +31,12 @@ export const sem = defineCommand({
   },
   run(context, { path, program }, { limit, count = 1, setLimit, ...values }) {
     if (limit === undefined) throw new UsageError("no limit given", { hint: "sem --limit 3 PATH [-- COMMAND...]" });
-    if (count > limit) throw new UsageError(`${count} permits of ${limit} can never be had`);
+    if (count > limit) throw new UsageError(`cannot take ${count} permits: the limit is ${limit}`);
     const recipe = oneLock(
       path,
       "semaphore",
       (session, options) => new Semaphore(session, path, { ...options, limit, count, setLimit }),
-      { ZK_SEM_LIMIT: String(limit), ZK_SEM_COUNT: String(count) },
+      { environment: { ZK_SEM_LIMIT: String(limit), ZK_SEM_COUNT: String(count) }, layout: "permits" },
     );
     if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, values);
     return underLock(context, recipe, values, program);

@@ -1,4 +1,5 @@
 import { OperationError, UsageError } from "../errors.ts";
+import { isLoopback } from "../session/connect-string.ts";
 import { option, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
@@ -23,7 +24,8 @@ const listenAddress: ValueParser<string> = (text) => {
 
 export const serve = defineCommand({
   details:
-    "Speaks ZooKeeper 3.8's protocol from memory, alone and without passwords of its own: whoever reaches it may use it. Nothing " +
+    "Speaks ZooKeeper 3.8's protocol from memory, alone and without passwords of its own: every user of this machine may use it, " +
+    "and with another --host everybody who can reach that address. Nothing " +
     "is kept on disk; everything is gone when it ends. Writes its address and goes on until Ctrl-C or SIGTERM.",
   examples: ["serve", "serve --port 0", "serve --port 2181 --host 0.0.0.0"],
   effect: "none",
@@ -37,7 +39,13 @@ export const serve = defineCommand({
       throw cannotListen(error, host, at);
     });
     try {
-      yield { kind: "serving", address: server.address };
+      const { address } = server;
+      const isLocal = isLoopback({ host });
+      if (!isLocal) {
+        const message = `everybody who can reach ${address} can read and change what is stored there: it asks for no password`;
+        yield { kind: "warning", reason: "open-server", message };
+      }
+      yield { kind: "serving", address, reach: isLocal ? "machine" : "network" };
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     } finally {
       await server.stop();

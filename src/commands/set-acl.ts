@@ -1,16 +1,19 @@
 import { UsageError } from "../errors.ts";
 import { setTreeAcl } from "../recipes/set-tree-acl.ts";
 import type { Result } from "../result.ts";
-import { formatAcl, hashDigests } from "../session/acl.ts";
+import { checkedAcl, formatAcl } from "../session/acl.ts";
+import { hashDigests } from "../session/hash-digests.ts";
 import type { Acl, VersionOptions } from "../session/session.ts";
 import { acl, flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { expectedVersion } from "./request-options.ts";
-import { describeTree, refuseProtected, reportFailures, treePaths } from "./whole-tree.ts";
+import { describeTree, refuseProtected, reportFailures, tellInterruption, treePaths } from "./whole-tree.ts";
+import { namingVersion } from "./write-failures.ts";
 
 export const setAcl = defineCommand({
   details:
-    "An ACL is scheme:id:perms,… with the letters c d r w a. -R asks before it changes anything; --yes answers. What " +
+    "An ACL is scheme:id:perms,… with the letters c d r w a. A digest is USER:HASH; a password in its place is refused " +
+    "unless --hash-digests hashes it. -R asks before it changes anything; --yes answers. What " +
     "could not be changed is named with the reason, and the exit code is 8.",
   examples: [
     "setAcl /app/config world:anyone:r,auth::cdrwa",
@@ -34,11 +37,11 @@ export const setAcl = defineCommand({
   async confirm(context, { path, acl: given }, { recursive, dryRun, hashDigests: mustHash }) {
     if (!recursive || dryRun) return undefined;
     refuseProtected("setAcl -R", path);
-    const list = mustHash ? hashDigests(given) : given;
+    const list = mustHash ? hashDigests(given) : checkedAcl(given);
     return `Set the ACL of ${await describeTree(context, path)} to ${list.map(formatAcl).join(",")}?`;
   },
   run(context, { path, acl: given, version: positional }, options) {
-    const list = options.hashDigests ? hashDigests(given) : given;
+    const list = options.hashDigests ? hashDigests(given) : checkedAcl(given);
     const expected = { signal: context.signal, ...expectedVersion(options.version, positional) };
     if (!options.recursive) {
       if (options.dryRun) throw new UsageError("--dry-run goes with -R");
@@ -55,7 +58,7 @@ async function setOne(
   list: readonly Acl[],
   { withStat, ...expected }: VersionOptions & { readonly withStat: boolean },
 ): Promise<Result> {
-  const stat = await session().setAcl(path, list, expected);
+  const stat = await namingVersion(session().setAcl(path, list, expected), path, { ...expected, of: "acl" });
   return { kind: "acl-changed", path, stat, withStat };
 }
 
@@ -69,6 +72,8 @@ async function* setTree(
     signal: context.signal,
     ...(expected !== undefined && { version: expected }),
     onProgress: (done) => context.onProgress?.(done, "ACLs set"),
+  }).catch((error) => {
+    throw tellInterruption(error, { verb: "changed", path, rest: "the rest keeps its old ACL" });
   });
   yield* reportFailures("setAcl", failures, changed);
   yield { kind: "tree-acl-changed", path, count: changed };

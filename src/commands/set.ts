@@ -4,13 +4,13 @@ import type { Result } from "../result.ts";
 import type { VersionOptions } from "../session/session.ts";
 import { flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
-import { behindData, data, decodeBase64 } from "./data.ts";
+import { behindData, data, decodeBase64, literalFlag } from "./data.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
 import { expectedVersion } from "./request-options.ts";
+import { namingParent, namingVersion } from "./write-failures.ts";
 
 export const set = defineCommand({
-  details:
-    "Data is text, - for stdin byte for byte, or @file; @@x is the text @x. Use -- before data that starts with a dash.",
+  details: 'Data is text, - (stdin) or @file; @@x is the text @x. In scripts: set /p -- "$value".',
   examples: ["set /app/config '{\"debug\":true}'", "set -v 3 /app/config off", "set --create /app/config @config.json"],
   effect: "write",
   args: {
@@ -23,6 +23,7 @@ export const set = defineCommand({
     version: option("-v", "version", version, "only if the data has this version"),
     base64: flag("-b", "the data is base64: store what it stands for"),
     create: flag("", "make the znode where there is none"),
+    literal: literalFlag,
     fenced: fencedFlag,
   },
   oneFlight: (_context, _args, { create }) => !create,
@@ -38,7 +39,7 @@ export const set = defineCommand({
 type Written = Pick<Extract<Result, { kind: "changed" }>, "stat" | "isNew">;
 
 async function setData(session: Writer, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
-  return { stat: await session.setData(path, bytes, how) };
+  return { stat: await namingVersion(session.setData(path, bytes, how), path, how) };
 }
 
 /** Others may make the znode, or delete it, between the two tries; after a few rounds the last refusal stands. */
@@ -51,16 +52,10 @@ async function setOrCreate(session: Writer, path: string, bytes: Buffer, how: Ve
       if (!(error instanceof NoNodeError) || round > 3) throw error;
     }
     try {
-      const { stat } = await session.create2(path, bytes, how);
+      const { stat } = await namingParent(session.create2(path, bytes, how), path);
       return { stat, isNew: true };
     } catch (error) {
-      if (!(error instanceof ConflictError) || error.reason !== "node-exists") throw missingParent(error);
+      if (!(error instanceof ConflictError) || error.reason !== "node-exists") throw error;
     }
   }
-}
-
-function missingParent(error: unknown): unknown {
-  if (!(error instanceof NoNodeError)) return error;
-  const { reason, message, code = -101, path = "" } = error;
-  return new NoNodeError(reason, message, { code, path, hint: "its parent is missing: create -p makes that too" });
 }

@@ -1,20 +1,29 @@
 import { NoNodeError } from "../errors.ts";
-import { flag, optional, required, znodePath } from "./arguments.ts";
+import type { Result } from "../result.ts";
+import { flag, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
-import { oldWatch, readOptions } from "./request-options.ts";
+import { readOptions } from "./request-options.ts";
+import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-paths.ts";
 
 export const stat = defineCommand({
-  examples: ["stat /zookeeper"],
+  details:
+    "Of several znodes each begins with its path. Those that could not be read are named, and the exit code is 8. The " +
+    "word watch behind a single path is -w (zkCli's old form).",
+  examples: ["stat /zookeeper", "stat /zookeeper /zookeeper/config"],
   effect: "read",
-  args: {
-    path: required(znodePath, "the znode"),
-    watch: optional(oldWatch, "the word watch: as -w (zkCli's old form)"),
-  },
+  args: { path: required(znodePath, "the znode"), paths: furtherPaths },
   options: { watch: flag("-w", "watch for the next change (in the shell)") },
-  oneFlight: true,
-  async run(context, { path, watch: old = false }, { watch }) {
-    const found = await context.session().exists(path, readOptions(context, watch || old));
-    if (!found) throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { code: -101, path });
-    return { kind: "stat", path, stat: found, ...(old && { oldForm: "stat" }) };
+  oneFlight: (_context, { path, paths }) => pathWords(path, paths, isOldWatch).paths.length === 1,
+  run(context, args, { watch }) {
+    const { paths, oldWord } = pathWords(args.path, args.paths, isOldWatch);
+    const isOld = oldWord !== undefined;
+    const options = readOptions(context, watch || isOld);
+    const isOneOfMany = paths.length > 1;
+    const statOne = async (path: string): Promise<Result> => {
+      const found = await context.session().exists(path, options);
+      if (!found) throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { code: -101, path });
+      return { kind: "stat", path, stat: found, isOneOfMany, ...(isOld && { oldForm: "stat" }) };
+    };
+    return isOneOfMany ? forEachPath(paths, "read", statOne) : statOne(args.path);
   },
 });

@@ -1,14 +1,17 @@
 import { OperationError } from "../errors.ts";
-import { required, znodePath } from "./arguments.ts";
+import { lockLost } from "../recipes/locks/held-lock.ts";
+import { flag, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
 export const unlock = defineCommand({
-  details: "Gives back what lock, rwlock or sem took in this shell. Taken twice, it wants two.",
+  details:
+    "Gives back what lock, rwlock, sem or elect took in this shell. A lock that was taken twice must be unlocked twice. " +
+    "lock alone lists what is held.",
   examples: ["unlock /deploy"],
   effect: "write",
   args: { path: required(znodePath, "a path that this shell has locked") },
-  options: {},
-  async run({ shell, isOneShot }, { path }) {
+  options: { explain: flag("", "explain what is done, and name the ZooKeeper operation") },
+  async run({ shell, isOneShot }, { path }, { explain }) {
     const lock = shell.heldLocks.get(path);
     if (!lock) {
       throw new OperationError("not-held", `this ${isOneShot ? "process" : "shell"} does not hold ${path}`, {
@@ -17,7 +20,9 @@ export const unlock = defineCommand({
       });
     }
     if (lock.count <= 1) shell.heldLocks.delete(path);
-    await lock.release();
-    return { kind: "unlocked", path, count: lock.count };
+    const removed = await lock.release();
+    if (removed === "missing") throw lockLost(path, "node-deleted");
+    const { count, mode, nodePaths } = lock;
+    return { kind: "unlocked", path, count, mode, ...(explain && { explain: { nodes: nodePaths } }) };
   },
 });

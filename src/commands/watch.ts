@@ -1,4 +1,5 @@
-import { DeadlineError, OperationError, UsageError } from "../errors.ts";
+import { formatDuration } from "../duration.ts";
+import { DeadlineError, OperationError, UsageError, ViewEndedError } from "../errors.ts";
 import { followForever } from "../recipes/changes.ts";
 import { TreeFollower } from "../recipes/follow-tree.ts";
 import { ZnodeFollower } from "../recipes/follow-znode.ts";
@@ -16,10 +17,9 @@ const count: ValueParser<number> = (text) => {
 
 export const watch = defineCommand({
   details:
-    "Tells what is there now (current or absent), then each change with the new data, over reconnects, lost sessions " +
-    "and the znode's deletion. Changes in quick succession are told as one. A command runs for the current data and " +
-    "for each change, one run at a time, the data on its stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT and " +
-    "ZKSH_WATCH_VERSION in its environment.",
+    "Tells what is there now (current or absent), then each change with the new data, over reconnects and deletions. " +
+    "In a pipe a line ends with a tab and the time. A command runs for the current data and each change, one at a time, " +
+    "with the data on stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT and ZKSH_WATCH_VERSION.",
   examples: [
     "watch /app/config",
     "watch -R /app",
@@ -36,8 +36,9 @@ export const watch = defineCommand({
     count: option("-n", "n", count, "end after this many changes; the current data is none"),
     within: option("-t", "dur", duration, "end after this time, with exit code 7"),
     exitOnFailure: flag("", "end when the command fails"),
+    all: flag("", "on a terminal: print long data in full"),
   },
-  async *run(context, { path, program }, { recursive, count: limit = Infinity, within, exitOnFailure }) {
+  async *run(context, { path, program }, { recursive, count: limit = Infinity, within, exitOnFailure, all }) {
     const stop = stopper(context, within);
     const { signal } = stop;
     const session = nextSession(context);
@@ -50,13 +51,14 @@ export const watch = defineCommand({
     try {
       let seen = 0;
       for await (const outcome of outcomes) {
-        yield toResult(outcome);
+        yield toResult(outcome, all);
         if (outcome.event === "ran" && outcome.isFailure && exitOnFailure) throw failed(program);
         const change = outcome.event === "ran" ? outcome.change : outcome;
         if (isChange(change) && ++seen >= limit) return;
       }
     } catch (error) {
-      // Whoever is waiting has words of its own for an abort.
+      if (context.signal.aborted) throw new ViewEndedError(context.signal.reason);
+      // What is waited for has words of its own for an abort.
       throw signal.aborted ? signal.reason : error;
     } finally {
       stop.end();
@@ -70,7 +72,7 @@ function stopper({ signal }: Context, within: number | undefined): { signal: Abo
   const follow = () => controller.abort(signal.reason);
   if (signal.aborted) follow();
   signal.addEventListener("abort", follow, { once: true });
-  const late = () => controller.abort(new DeadlineError(`watched for ${within} ms, which was the limit`));
+  const late = () => controller.abort(new DeadlineError(`no further change within ${formatDuration(within ?? 0)}`));
   const stopTimer = within === undefined ? undefined : startTimer(within, late);
   const end = () => {
     signal.removeEventListener("abort", follow);
@@ -80,8 +82,8 @@ function stopper({ signal }: Context, within: number | undefined): { signal: Abo
   return { signal: controller.signal, end };
 }
 
-function toResult(outcome: Outcome): Result {
-  if (outcome.event !== "ran") return { kind: "watched", ...outcome };
+function toResult(outcome: Outcome, isWhole: boolean): Result {
+  if (outcome.event !== "ran") return { kind: "watched", ...outcome, at: Date.now(), isWhole };
   return { kind: "ran", path: outcome.change.path, argv: outcome.argv, end: outcome.end };
 }
 

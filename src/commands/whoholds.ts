@@ -1,9 +1,11 @@
 import { NoNodeError, PartialError, UsageError } from "../errors.ts";
-import { followForever } from "../recipes/changes.ts";
+import { type Follower, followForever, type LostSession } from "../recipes/changes.ts";
+import { BoardFollower } from "../recipes/locks/board.ts";
 import { findDeadlocks } from "../recipes/locks/deadlocks.ts";
 import { findLocks } from "../recipes/locks/find-locks.ts";
 import { inspectLock, type LockReport } from "../recipes/locks/inspect.ts";
 import { QueueFollower } from "../recipes/locks/inspect-watch.ts";
+import { QueueHistories } from "../recipes/locks/queue-history.ts";
 import type { Result } from "../result.ts";
 import { flag, rest, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
@@ -13,63 +15,84 @@ const TICK_MS = 1_000;
 
 export const whoholds = defineCommand({
   details:
-    "Shows the queue of a lock, made by zksh, Curator, kazoo, go-zookeeper, ZooKeeper's WriteLock or by hand: who, since " +
-    "when, with which fencing token. Exit code 0: at least one is held; 1: all are free, or there is no such znode. In a " +
-    "pipe the columns are path, state, mode, who, pid, command, since, token, client, session, znode, with tabs between. " +
-    "-R names deadlocks too; it cannot know plain ephemerals for locks.",
-  examples: ["whoholds /deploy", "whoholds --watch /deploy", "whoholds -R /"],
+    "Shows the queue of a lock, made by zksh, Curator, kazoo, go-zookeeper, ZooKeeper's WriteLock or by hand. Exit code 0: " +
+    "at least one is held; 1: all are free, or there is no such znode. Columns in a pipe, with tabs between: path, state, " +
+    "mode, who, pid, command, since, token, client, session, znode, reason; with --explain also the rule and what to type. " +
+    "-R cannot know plain ephemerals for locks; with --watch it looks every two seconds, more rarely at many contenders.",
+  examples: ["whoholds /deploy", "whoholds --watch /deploy", "whoholds --explain /deploy", "whoholds -R /"],
   effect: "read",
   args: { paths: rest(znodePath, "the locks; with -R where to begin (the working znode)") },
   options: {
-    watch: flag("-w", "show it again whenever it changes"),
+    watch: flag("-w", "show it whenever it changes, with a timeline on a terminal"),
     recursive: flag("-R", "find all locks below, and deadlocks between them"),
+    explain: flag("", "say by which rule each one holds or waits"),
   },
-  run(context, { paths }, { watch, recursive }) {
-    if (watch && recursive) throw new UsageError("-w and -R exclude each other");
-    if (recursive) return search(context, paths.length > 0 ? paths : [context.cwd]);
+  run(context, { paths }, { watch, recursive, explain: isExplained }) {
+    if (watch && isExplained) throw new UsageError("--explain is for one look: leave out --watch");
+    if (recursive) {
+      const roots = paths.length > 0 ? paths : [context.cwd];
+      return watch ? followAll(context, roots) : search(context, roots, isExplained);
+    }
     if (paths.length === 0) throw new UsageError("no path given", { hint: "whoholds PATH..., or whoholds -R" });
-    return watch ? follow(context, paths) : look(context, paths);
+    return watch ? follow(context, paths) : look(context, paths, isExplained);
   },
 });
 
-async function look({ session, signal }: Context, paths: readonly string[]): Promise<Result> {
+async function look({ session, signal }: Context, paths: readonly string[], isExplained: boolean): Promise<Result> {
   // Where many wait, their tickets are read in multiReads; the answer comes while we see who is there.
   session()
     .knows("multiRead", { signal })
     .catch(() => {});
   const reports = await Promise.all(paths.map((path) => inspectLock(session(), path, { signal })));
-  return { kind: "locks", reports, deadlocks: [] };
+  return { kind: "locks", reports, deadlocks: [], isExplained };
 }
 
-async function* search(context: Context, roots: readonly string[]): AsyncGenerator<Result> {
+async function* search(context: Context, roots: readonly string[], isExplained: boolean): AsyncGenerator<Result> {
   const failures: Error[] = [];
   const onFailure = (_path: string, error: Error) => void failures.push(error);
-  const reports: LockReport[] = [];
+  let reports: LockReport[] = [];
   for (const root of roots) {
     try {
-      reports.push(...(await findLocks(context.session(), root, { signal: context.signal, onFailure })));
+      reports = reports.concat(await findLocks(context.session(), root, { signal: context.signal, onFailure }));
     } catch (error) {
       if (!(error instanceof NoNodeError)) throw error;
     }
   }
-  yield { kind: "locks", reports, root: roots.join(", "), deadlocks: findDeadlocks(reports) };
+  yield { kind: "locks", reports, root: roots.join(", "), deadlocks: findDeadlocks(reports), isExplained };
   const [cause] = failures;
   if (!cause) return;
-  const message =
-    failures.length === 1 ? "one znode could not be looked at" : `${failures.length} znodes could not be looked at`;
+  const message = failures.length === 1 ? "1 znode could not be read" : `${failures.length} znodes could not be read`;
   throw new PartialError("partial", message, { hint: cause.message, cause });
 }
 
 async function* follow(context: Context, paths: readonly string[]): AsyncGenerator<Result> {
-  const { signal } = context;
   const follower = new QueueFollower(paths, context.isForPeople ? TICK_MS : undefined);
+  const history = context.isForPeople ? new QueueHistories(Date.now()) : undefined;
+  for await (const change of untilInterrupted(follower, context)) {
+    if ("event" in change) yield { kind: "watched", at: Date.now(), ...change };
+    else
+      yield {
+        kind: "locks-watched",
+        ...change,
+        ...(history && { timeline: history.update(change.changed, Date.now()) }),
+      };
+  }
+}
+
+async function* followAll(context: Context, roots: readonly string[]): AsyncGenerator<Result> {
+  const follower = new BoardFollower(roots, context.isForPeople ? TICK_MS : undefined);
+  for await (const change of untilInterrupted(follower, context)) {
+    if ("event" in change) yield { kind: "watched", at: Date.now(), ...change };
+    else yield { kind: "lock-board", root: roots.join(", "), ...change };
+  }
+}
+
+async function* untilInterrupted<Told>(follower: Follower<Told>, context: Context): AsyncGenerator<Told | LostSession> {
+  const { signal } = context;
   try {
-    for await (const change of followForever(follower, { signal, session: nextSession(context) })) {
-      if ("event" in change) yield { kind: "watched", ...change };
-      else yield { kind: "locks-watched", ...change };
-    }
+    yield* followForever(follower, { signal, session: nextSession(context) });
   } catch (error) {
-    // Whoever is waiting has words of its own for an abort.
-    throw signal.aborted ? signal.reason : error;
+    // Ctrl-C is how a live view ends: no error, though the program's exit code tells of it.
+    if (!signal.aborted) throw error;
   }
 }

@@ -1,18 +1,23 @@
 /** What the commands that change whole trees share: what they refuse, what they ask, and what they say of failures. */
-import { PartialError, RefusedError } from "../errors.ts";
+import { InterruptedError, PartialError, RefusedError, type ZkshError } from "../errors.ts";
 import { countBelow } from "../recipes/count-below.ts";
-import type { TreeFailure } from "../recipes/tree.ts";
+import { DepthFirstOrder, WalkOrder } from "../recipes/path-order.ts";
+import { refusalOf, type TreeFailure } from "../recipes/tree.ts";
+import { TreeInterruptedError } from "../recipes/tree-interrupted.ts";
 import { walk } from "../recipes/walk.ts";
 import type { FailedResult, PathsResult } from "../results/znodes.ts";
-import { joinPath } from "../session/path.ts";
+import { shorten } from "../shorten.ts";
 import type { Context } from "./command.ts";
+import { reportEach } from "./several-paths.ts";
 
 const SYSTEM = "/zookeeper";
 const MAX_NAMED = 3;
+/** Trees that a question describes one by one. */
+const MAX_DESCRIBED = 20;
+/** Of a name in a question: names can have a megabyte, and a question is to be read. */
+const MAX_NAME = 60;
 /** Znodes that are reported one by one; the summary has their number. */
 const MAX_REPORTED = 20;
-/** A znode with a million children is written piece by piece, each a write of a few hundred kilobytes at most. */
-const PATHS_PER_RESULT = 4_000;
 
 /** Throws RefusedError for `/` and for what ZooKeeper keeps for itself. */
 export function refuseProtected(command: string, path: string): void {
@@ -30,30 +35,41 @@ export async function describeTree({ session, signal }: Context, path: string): 
     session().getChildren(path, { signal }),
   ]);
   if (count === 0) return path;
-  const named = children.sort().slice(0, MAX_NAMED).join(", ");
+  const first = children.sort().slice(0, MAX_NAMED);
+  const named = first.map((name) => shorten(name, MAX_NAME)).join(", ");
   const others = count > Math.min(children.length, MAX_NAMED) ? ", …" : "";
   const below = count === 1 ? "the one znode below it" : `the ${count} znodes below it`;
   return `${path} and ${below} (${named}${others})`;
 }
 
-/** A tree's paths, each after its parent, as they become known. Throws PartialError in the end where some stayed hidden. */
-export async function* treePaths({ session, signal }: Context, root: string): AsyncGenerator<PathsResult> {
+/** The same of several, for one question: `2 trees: /a and the 3 znodes below it (b, c, d); /b`. */
+export async function describeTrees(context: Context, paths: readonly string[]): Promise<string> {
+  const [only] = paths;
+  if (paths.length === 1 && only !== undefined) return describeTree(context, only);
+  const described: string[] = [];
+  for (const path of paths.slice(0, MAX_DESCRIBED)) {
+    described.push(await describeTree(context, path).catch((error) => `${path} (${whyNot(refusalOf(error))})`));
+  }
+  const more = paths.length - described.length;
+  return `${paths.length} trees: ${described.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+}
+
+function whyNot({ reason }: ZkshError): string {
+  return reason === "no-node" ? "does not exist" : "cannot be read";
+}
+
+/** A tree's paths as they become known: depth first, with -o zkcli in zkCli's order. Throws PartialError in the end where some stayed hidden. */
+export async function* treePaths({ session, signal, isZkcli }: Context, root: string): AsyncGenerator<PathsResult> {
   const failures: { path: string; error: Error }[] = [];
   const onFailure = (path: string, error: Error) => void failures.push({ path, error });
+  const order = isZkcli ? new WalkOrder() : new DepthFirstOrder();
   for await (const visits of walk(session(), root, { signal, onFailure })) {
-    let paths = visits[0]?.path === root ? [root] : [];
-    for (const { path, children } of visits) {
-      for (const name of children) {
-        if (paths.length >= PATHS_PER_RESULT) {
-          yield { kind: "paths", paths };
-          paths = [];
-          signal.throwIfAborted();
-        }
-        paths.push(joinPath(path, name));
-      }
+    for (const paths of order.add(visits)) {
+      yield { kind: "paths", paths };
+      signal.throwIfAborted();
     }
-    yield { kind: "paths", paths };
   }
+  for (const paths of order.end()) yield { kind: "paths", paths };
   const [first] = failures;
   if (!first) return;
   const { path, error } = first;
@@ -62,19 +78,39 @@ export async function* treePaths({ session, signal }: Context, root: string): As
   throw new PartialError("partial", message, { path, hint: error.message, cause: error });
 }
 
-/** Reports what failed, and throws: PartialError after some success, the failure itself where it was the only outcome. */
-export async function* reportFailures(
-  what: FailedResult["what"],
+/**
+ * Reports what failed of so many trees that were asked for, and throws: PartialError after some success, the failure
+ * itself where it was the only outcome.
+ */
+export function* reportFailures(
+  what: "delete" | "setAcl",
   failures: readonly TreeFailure[],
   done: number,
-): AsyncGenerator<FailedResult> {
+  asked = 1,
+): Generator<FailedResult> {
   const [first] = failures;
   if (!first) return;
-  if (done === 0 && failures.length === 1) throw first.error;
+  if (done === 0 && failures.length === asked) return yield* reportEach(what, failures, asked);
   for (const { path, error } of failures.slice(0, MAX_REPORTED)) yield { kind: "failed", what, path, error };
   const verb = what === "delete" ? "deleted" : "changed";
   const message = `${count(done)} ${verb}, ${count(failures.length)} could not be ${verb}`;
   throw new PartialError("partial", message, { path: first.path, cause: first.error });
+}
+
+/** The error of an interruption with what was done: `interrupted: 12,345 znodes deleted below /a; the rest is still there`. */
+export function tellInterruption(
+  error: unknown,
+  {
+    before = 0,
+    verb,
+    path,
+    rest,
+  }: { readonly before?: number; readonly verb: string; readonly path: string; readonly rest: string },
+): unknown {
+  if (!(error instanceof TreeInterruptedError)) return error;
+  const done = before + error.done;
+  const number = `${error.isExact ? "" : "at least "}${done.toLocaleString("en-US")} ${done === 1 ? "znode" : "znodes"}`;
+  return new InterruptedError(`interrupted: ${number} ${verb} below ${path}; ${rest}`, { cause: error });
 }
 
 function count(znodes: number): string {

@@ -56,7 +56,8 @@ export class Connection implements Caller {
   constructor(host: Host, socket: Socket) {
     this.#host = host;
     this.#socket = socket;
-    this.remoteAddress = (socket.remoteAddress ?? "").replace(/^::ffff:/, "");
+    // A client of a socket in the file system has no address; it is on this machine.
+    this.remoteAddress = (socket.remoteAddress ?? "127.0.0.1").replace(/^::ffff:/, "");
     this.remotePort = socket.remotePort ?? 0;
     this.#identities = [{ scheme: "ip", id: this.remoteAddress }];
     this.#frames = new FrameReader(host.maxRequestBytes);

@@ -1,5 +1,5 @@
 /** A ZooKeeper server in memory, for trying things out and for tests. Keeps nothing on disk. */
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from "node:net";
 import { UsageError } from "../errors.ts";
 import { Connection, type Host } from "./connection.ts";
 import { answerWord } from "./four-letter-words.ts";
@@ -10,7 +10,7 @@ import { Traffic } from "./traffic.ts";
 export interface EmbeddedServer {
   readonly host: string;
   readonly port: number;
-  /** As a connect string: `127.0.0.1:PORT`. */
+  /** As a connect string: `127.0.0.1:PORT`, or `unix:PATH`. */
   readonly address: string;
   /** Hangs up on everybody and forgets everything. */
   stop(): Promise<void>;
@@ -22,6 +22,8 @@ export interface EmbeddedServer {
   stall(ms: number): void;
 }
 
+const SOCKET = "unix";
+
 /** How often a server that stalls looks whether it may expire sessions again. */
 const STALL_POLL_MS = 20;
 
@@ -29,7 +31,8 @@ const STALL_POLL_MS = 20;
 export async function startEmbeddedServer(options: EmbeddedServerOptions = {}): Promise<EmbeddedServer> {
   const settings = settingsOf(options);
   const server = new MemoryServer(settings);
-  await server.listen(settings.port, settings.host);
+  const { socketPath, port, host } = settings;
+  await server.listen(socketPath === "" ? { port, host } : { path: socketPath });
   return server;
 }
 
@@ -57,12 +60,13 @@ class MemoryServer implements EmbeddedServer, Host {
     this.#expireLater();
   }
 
-  async listen(port: number, host: string): Promise<void> {
+  async listen(where: ListenOptions): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
-      this.#server.listen(port, host, () => {
+      this.#server.listen(where, () => {
         this.#server.off("error", reject);
-        this.#listening = this.#server.address() as AddressInfo;
+        const at = this.#server.address();
+        this.#listening = typeof at === "string" ? { address: at, family: SOCKET, port: 0 } : (at ?? this.#listening);
         resolve();
       });
     }).catch((error: unknown) => {
@@ -81,6 +85,7 @@ class MemoryServer implements EmbeddedServer, Host {
 
   get address(): string {
     const { address, family, port } = this.#listening;
+    if (family === SOCKET) return `${SOCKET}:${address}`;
     return family === "IPv6" ? `[${address}]:${port}` : `${address}:${port}`;
   }
 

@@ -6,6 +6,11 @@ export interface EmbeddedServerOptions {
   readonly port?: number | undefined;
   /** The address to listen on; 127.0.0.1 unless told otherwise. */
   readonly host?: string | undefined;
+  /**
+   * A socket in the file system to listen on, instead of an address and port. Only users who may enter its directory can
+   * connect: the server itself asks nobody for a password.
+   */
+  readonly socketPath?: string | undefined;
   /** The unit of session timeouts, 2000 ms unless told otherwise: 2 ticks at least, 20 at most. As zoo.cfg's tickTime. */
   readonly tickTimeMs?: number | undefined;
   readonly minSessionTimeoutMs?: number | undefined;
@@ -27,7 +32,7 @@ const MIN_REQUEST_BYTES = 256;
 
 /** Undefined is as good as left out: options often come from an environment. Throws UsageError. */
 export function settingsOf(options: EmbeddedServerOptions): Settings {
-  const { port = 0, host = "127.0.0.1", tickTimeMs = 2_000, enforceQuotas = false } = options;
+  const { port = 0, host = "127.0.0.1", socketPath = "", tickTimeMs = 2_000, enforceQuotas = false } = options;
   const { maxRequestBytes = 0xf_ffff, containerCheckIntervalMs = 60_000 } = options;
   const { minSessionTimeoutMs = 2 * tickTimeMs, maxSessionTimeoutMs = 20 * tickTimeMs } = options;
   // Node would listen on every address there is.
@@ -41,6 +46,7 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
   return {
     port,
     host,
+    socketPath,
     tickTimeMs,
     enforceQuotas,
     maxRequestBytes,

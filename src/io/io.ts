@@ -1,14 +1,28 @@
 /** The world outside the program, as narrow as it can be: three streams, the environment, files, programs. */
 
 import type { Readable, Writable } from "node:stream";
-import type { ChildEnd, ChildRequest, GuardedChild, GuardRequest, ProgramSearch } from "../child.ts";
+import type {
+  ChildEnd,
+  ChildRequest,
+  GuardedChild,
+  GuardPreparation,
+  GuardRequest,
+  PrepareOptions,
+  ProgramSearch,
+} from "../child.ts";
 import { OperationError } from "../errors.ts";
+import { monotonicMs } from "./monotonic-clock.ts";
 
 export type ColorLevel = 0 | 1 | 2 | 3;
 
 export interface Input {
   readonly stream: Readable;
   readonly isTTY: boolean;
+  /**
+   * Why there is nothing to wait for: `ended`, or a `file`, which ends without anybody's doing. Undefined while something may
+   * come. Throws the bytes away that are there: only for those who wait for the end alone.
+   */
+  readonly isOver?: () => "ended" | "file" | undefined;
 }
 
 export interface Output {
@@ -18,6 +32,8 @@ export interface Output {
   readonly columns: number;
   /** Height of the terminal, where there is one. */
   readonly rows?: number;
+  /** The reader has not read for a while: what is only worth showing now need not be written. */
+  readonly isStuck?: boolean;
   /** What the stream can show when nobody forces colour on or off. */
   readonly colorLevel: ColorLevel;
 }
@@ -46,17 +62,19 @@ export interface Io {
   runChild(request: ChildRequest): Promise<ChildEnd>;
   /** What would be run under this name. */
   findProgram(name: string): Promise<ProgramSearch>;
+  /** Makes ready what a guarded program needs beside it; see guard-preparation.ts for what it throws. */
+  prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
   /** Starts a program that never outlives its permission; see guarded-child.ts for what it throws. */
   startGuarded(request: GuardRequest): Promise<GuardedChild>;
 }
 
-/** By the time when they were begun. */
+/** By the time of monotonicMs when they were begun: `performance` takes 0.7 ms to load. */
 const unfinished = new Map<(reason: unknown) => void, number>();
 
 /** Resolves when the stream has taken the chunk, so that a slow reader slows the writer down; rejects when it is gone. */
 export function write(output: Output, chunk: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
-    unfinished.set(reject, Date.now());
+    unfinished.set(reject, monotonicMs());
     output.stream.write(chunk, (error) => {
       unfinished.delete(reject);
       if (error) reject(isBrokenPipe(error) ? error : writeFailed(error));
@@ -68,7 +86,7 @@ export function write(output: Output, chunk: string | Uint8Array): Promise<void>
 /** Nobody waits any longer for readers who have not read for `ms`: what was written for them fails with `reason`. */
 export function abandonWrites(ms: number, reason: unknown): void {
   for (const [reject, begun] of unfinished) {
-    if (Date.now() - begun < ms) continue;
+    if (monotonicMs() - begun < ms) continue;
     unfinished.delete(reject);
     reject(reason);
   }

@@ -3,13 +3,14 @@ import { hostname, userInfo } from "node:os";
 import { Readable } from "node:stream";
 import { isatty } from "node:tty";
 import { UsageError } from "../errors.ts";
-import { type ColorLevel, detectColorLevel, type Input, type Io, type Output, type Self } from "./io.ts";
+import type { Input, Io, Self } from "./io.ts";
+import { errorOutput, resultOutput } from "./standard-outputs.ts";
 
 /** The real Io: the only reader of process.std* and process.env. Streams are opened at first use, because opening costs time. */
 export function processIo(): Io {
   const stdin = lazy(() => input(fileAt(STDIN) ?? process.stdin));
-  const stdout = lazy(() => output(process.stdout));
-  const stderr = lazy(() => output(process.stderr));
+  const stdout = lazy(resultOutput);
+  const stderr = lazy(errorOutput);
   const self = lazy(findSelf);
   return {
     env: process.env,
@@ -45,30 +46,19 @@ export function processIo(): Io {
       const { findProgram } = await import("./find-program.ts");
       return findProgram(name, process.env);
     },
+    async prepareGuard(options) {
+      // Both now: nothing is left to load between getting the lock and starting the program.
+      const [{ prepareGuard }] = await Promise.all([import("./guard-preparation.ts"), import("./guarded-child.ts")]);
+      return prepareGuard(process.env, options);
+    },
     async startGuarded(request) {
       const { startGuarded } = await import("./guarded-child.ts");
-      // Opening a pipe makes it non-blocking for all who have it. Done before the program gets it, starting the program
+      // Opening stdout makes a pipe non-blocking for all who have it. Done before the program gets it, starting the program
       // undoes that; done later, the program's own writes would fail.
       stdout();
-      stderr();
       return startGuarded(request, process.env);
     },
   };
-}
-
-/** What nobody has waited for: a reader who does not read must not keep us long. */
-const LAST_WORDS_MS = 100;
-const opened: NodeJS.WriteStream[] = [];
-
-/** Resolves when everything that was written has left the process. */
-export async function outputsTaken(): Promise<void> {
-  const unwritten = opened.filter(({ writableLength }) => writableLength > 0);
-  if (unwritten.length === 0) return;
-  await new Promise<void>((resolve) => {
-    setTimeout(resolve, LAST_WORDS_MS);
-    const taken = unwritten.map((stream) => new Promise((done) => stream.write("", done)));
-    void Promise.all(taken).then(() => resolve());
-  });
 }
 
 /**
@@ -113,11 +103,39 @@ function lazy<T>(make: () => T): () => T {
 function input(stream: Readable & { readonly isTTY?: boolean }): Input {
   // Whoever reads is told; a terminal that vanishes while nobody does must not end the process.
   stream.on("error", () => {});
-  return { stream, isTTY: stream.isTTY === true };
+  return { stream, isTTY: stream.isTTY === true, isOver: () => isOver(stream) };
+}
+
+/** By the descriptor, because a stream tells of its end only when the event loop comes round. */
+function isOver(stream: Readable): "ended" | "file" | undefined {
+  if (stream.readableEnded || stream.destroyed) return "ended";
+  const stats = fstatSync(STDIN);
+  if (stats.isFile() || stats.isDirectory()) return stats.size === 0 ? "ended" : "file";
+  // Node opens /dev/null in the place of a stdin that is closed.
+  if (stats.isCharacterDevice()) return stats.rdev === statSync("/dev/null").rdev ? "ended" : undefined;
+  return drain(stream) ? "ended" : undefined;
+}
+
+/** Reads what a pipe or a socket has at this moment; true when that is all, because its writers have gone. */
+function drain(stream: Readable): boolean {
+  // Opened by node, it does not block: where nothing has come yet, reading fails with EAGAIN.
+  const piece = Buffer.allocUnsafe(PIECE);
+  stream.pause();
+  // A writer that never stops has not gone.
+  for (let pieces = 0; pieces < MAX_PIECES; pieces++) {
+    try {
+      if (readSync(STDIN, piece) === 0) return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== "EAGAIN";
+    }
+  }
+  return false;
 }
 
 const STDIN = 0;
 const PIECE = 64 * 1024;
+/** More than a pipe holds (1 MB at most, without privileges). */
+const MAX_PIECES = 64;
 
 /**
  * An ordinary file, piece by piece; undefined for anything else. For a file process.stdin would load a good part of node; and a
@@ -143,24 +161,4 @@ function fileAt(fd: number): Readable | undefined {
       }
     },
   });
-}
-
-function output(stream: NodeJS.WriteStream): Output {
-  opened.push(stream);
-  // A failed write is told to its caller; without a listener the same failure would also end the process.
-  stream.on("error", () => {});
-  const isTTY = stream.isTTY === true;
-  return {
-    stream,
-    isTTY,
-    get columns(): number {
-      return stream.columns || 80;
-    },
-    get rows(): number {
-      return stream.rows || 24;
-    },
-    get colorLevel(): ColorLevel {
-      return detectColorLevel(process.env, isTTY);
-    },
-  };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** A process, as the system's table has it. */
 export interface ProcessRow {
@@ -21,15 +21,30 @@ const STATES: Readonly<Record<string, ProcessRow["state"]>> = {
   U: "blocked",
 };
 
-/** All processes; none where the table cannot be read. */
+/**
+ * True when the system's table shows our own processes under the numbers that we know them by. /proc may be missing, or be
+ * that of another pid namespace (`unshare --pid` without `--mount-proc`), where the same numbers are other processes.
+ */
+export function isTableOurs(): boolean {
+  if (process.platform !== "linux") return psTable().some(({ pid }) => pid === process.pid);
+  try {
+    return readlinkSync("/proc/self") === String(process.pid);
+  } catch {
+    return false;
+  }
+}
+
+/** All processes; none where the table cannot be read or is not ours. */
 export function processTable(): ProcessRow[] {
   if (process.platform !== "linux") return psTable();
+  if (!isTableOurs()) return [];
   return readdirSync("/proc").flatMap((name) => (/^\d/.test(name) ? (linuxProcess(Number(name)) ?? []) : []));
 }
 
-/** One process; undefined when there is none of that number. */
+/** One process; undefined when there is none of that number, or the table is not ours. */
 export function findProcess(pid: number): ProcessRow | undefined {
-  return process.platform === "linux" ? linuxProcess(pid) : psTable().find((row) => row.pid === pid);
+  if (process.platform !== "linux") return psTable().find((row) => row.pid === pid);
+  return isTableOurs() ? linuxProcess(pid) : undefined;
 }
 
 /** True when the process was started with `NAME=value` in its environment; false where that cannot be told. */

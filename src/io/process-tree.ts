@@ -1,4 +1,5 @@
-import { findProcess, hasInEnvironment, type ProcessRow, processTable } from "./process-table.ts";
+import { monotonicMs } from "./monotonic-clock.ts";
+import { findProcess, hasInEnvironment, isTableOurs, type ProcessRow, processTable } from "./process-table.ts";
 
 /** Which processes belong together: the program and what it has started, unless that has made a session of its own. */
 export interface TreeIdentity {
@@ -7,14 +8,16 @@ export interface TreeIdentity {
   readonly start: string;
   /** The session that all of it is in; the program's own number when it leads one. */
   readonly session: number;
-  /** Who has started it, and is no part of it. */
+  /** The process that has started the program, and is no part of the tree. */
   readonly guard: number;
   /** `NAME=value` in the environment of all of it: finds those whose parents have ended. */
   readonly mark: string;
 }
 
-/** What is forked during one look is found in the next; one that does nothing but fork must not keep us for ever. */
+/** What is forked during one look is found in the next; a program that does nothing but fork must not keep us for ever. */
 const MAX_LOOKS = 20;
+/** Without a table a zombie that is never waited for looks like a process: after SIGKILL, this is what it gets to end. */
+const KILLED_WITHIN_MS = 1_000;
 
 /** A program and the processes it has started. */
 export class ProcessTree {
@@ -22,6 +25,9 @@ export class ProcessTree {
   /** Those seen earlier: number → start. */
   readonly #known = new Map<number, string>();
   #isGone = false;
+  #hasProgramEnded = false;
+  /** When its group was killed. */
+  #killedAt = Number.POSITIVE_INFINITY;
 
   constructor(identity: TreeIdentity) {
     this.identity = identity;
@@ -31,43 +37,67 @@ export class ProcessTree {
     return this.identity.session === this.identity.pid;
   }
 
+  /** The program has been waited for: its number may belong to another process soon. */
+  programEnded(): void {
+    this.#hasProgramEnded = true;
+  }
+
   /** True when the program has been stopped. */
   isStopped(): boolean {
+    // Where nothing can be looked up: a group that was sent SIGSTOP stops.
+    if (!isTableOurs()) return this.hasOwnGroup;
     const program = this.#program();
     if (program?.state !== "blocked") return program?.state === "stopped";
-    // One that is just starting another (vfork) waits for it, and so never stops when the other was stopped first.
+    // A program that is just starting another (vfork) waits for it, and so never stops when the other was stopped first.
     return processTable().some(({ parent, state }) => parent === program.pid && state === "stopped");
   }
 
-  /** Sends the signal to all of it, also to what is being forked meanwhile. */
-  signal(name: NodeJS.Signals): void {
-    if (this.isGone()) return;
-    this.signalGroup(name);
+  /**
+   * Sends the signal to all of it, also to what is being forked meanwhile. Returns the processes that could not be
+   * signalled because they belong to another user.
+   */
+  signal(name: NodeJS.Signals): number[] {
+    if (this.isGone()) return [];
+    const isRefused = this.signalGroup(name);
+    // Of a group it is found out below who has refused it, where there is a table.
+    const refused = new Set(this.hasOwnGroup && isTableOurs() ? [] : isRefused);
     const told = new Set([this.identity.pid]);
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
-      const others = this.#members(processTable()).filter(({ pid, group }) => !told.has(pid) && !this.#isOwn(group));
-      if (others.length === 0) return;
+      const members = this.#members(processTable());
+      // The system does not say which members of a group it has left out.
+      for (const { pid, group } of members) {
+        if (this.#isOwn(group) && send(pid, 0) === "refused") refused.add(pid);
+      }
+      const others = members.filter(({ pid, group }) => !told.has(pid) && !this.#isOwn(group));
+      if (others.length === 0) break;
       for (const { pid } of others) {
         told.add(pid);
-        kill(pid, name);
+        if (send(pid, name) === "refused") refused.add(pid);
       }
     }
+    return [...refused];
   }
 
-  /** Sends the signal to its own group, or to the program alone where it shares ours. */
-  signalGroup(name: NodeJS.Signals): void {
+  /** Sends the signal to its own group, or to the program alone where it shares ours; returns the program when refused. */
+  signalGroup(name: NodeJS.Signals): number[] {
     // Never once nothing was left: its numbers may belong to others by then.
-    if (this.#isGone) return;
+    if (this.#isGone) return [];
     const { pid } = this.identity;
-    if (this.hasOwnGroup) {
-      if (!this.#isNumberReused(findProcess(pid))) kill(-pid, name);
-    } else if (this.#program()) kill(pid, name);
+    if (this.hasOwnGroup && this.#isNumberReused(findProcess(pid))) return [];
+    if (!this.hasOwnGroup && !this.#isProgramThere()) return [];
+    const sent = send(this.hasOwnGroup ? -pid : pid, name);
+    if (sent === "sent" && name === "SIGKILL") this.#killedAt = Math.min(this.#killedAt, monotonicMs());
+    return sent === "refused" ? [pid] : [];
   }
 
   /** The program itself, while it has not been waited for. */
   #program(): ProcessRow | undefined {
     const row = findProcess(this.identity.pid);
     return row?.start === this.identity.start ? row : undefined;
+  }
+
+  #isProgramThere(): boolean {
+    return isTableOurs() ? this.#program() !== undefined : !this.#hasProgramEnded;
   }
 
   /** True when nothing of it runs any more; it then stays true. */
@@ -88,10 +118,17 @@ export class ProcessTree {
   }
 
   #isEmpty(): boolean {
+    const { pid } = this.identity;
+    if (!isTableOurs()) {
+      const isKilled = monotonicMs() - this.#killedAt > KILLED_WITHIN_MS;
+      if (this.#hasProgramEnded && (isKilled || !this.hasOwnGroup)) return true;
+      return send(this.hasOwnGroup ? -pid : pid, 0) === "none";
+    }
     const table = processTable();
-    if (table.length > 0) return this.#members(table).length === 0;
-    // The table is not for us to read.
-    return !kill(this.hasOwnGroup ? -this.identity.pid : this.identity.pid, 0);
+    if (this.#members(table).length > 0) return false;
+    // A /proc that hides the processes of other users (hidepid) still has them in the group.
+    const isHidden = !table.some(({ group }) => group === pid) && send(-pid, 0) === "refused";
+    return !(this.hasOwnGroup && isHidden);
   }
 
   #members(table: readonly ProcessRow[]): ProcessRow[] {
@@ -125,15 +162,16 @@ export class ProcessTree {
   }
 }
 
-/** False when there is nobody who could get it. */
-function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
-  // To the system 0 is our own group and -1 is everybody: never, whatever went wrong before.
-  if (!(Math.abs(pid) > 1) || pid === process.pid) return false;
+/** `refused`: the process is there, but belongs to another user. `none`: there is no such process. */
+type Sent = "sent" | "refused" | "none";
+
+function send(pid: number, signal: NodeJS.Signals | 0): Sent {
+  // To the system 0 is our own group and -1 every process: never, whatever went wrong before.
+  if (!(Math.abs(pid) > 1) || pid === process.pid) return "none";
   try {
     process.kill(pid, signal);
-    return true;
+    return "sent";
   } catch (error) {
-    // One that belongs to somebody else is there all the same.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return error instanceof Error && "code" in error && error.code === "EPERM" ? "refused" : "none";
   }
 }

@@ -47,7 +47,7 @@ export class Progress {
     if (this.#timer !== own) return;
     const spinner = ora({
       text: this.#text(),
-      stream: fourColumnsAtLeast(output),
+      stream: forSpinner(output),
       // readline owns stdin.
       discardStdin: false,
       isEnabled: true,
@@ -62,13 +62,21 @@ export class Progress {
   }
 }
 
-/** ora counts lines by dividing by the columns; with none it would never end. */
-function fourColumnsAtLeast({ stream }: Output): NodeJS.WriteStream {
-  return new Proxy(stream as NodeJS.WriteStream, {
+/** Those by which ora moves the cursor and writes. */
+const WRITES: ReadonlySet<unknown> = new Set(["write", "clearLine", "cursorTo", "moveCursor"]);
+
+/**
+ * ora counts lines by dividing by the columns; with none it would never end. And what spins is worth showing only now: for a
+ * reader who does not read, a frame each 80 ms is not kept.
+ */
+function forSpinner(output: Output): NodeJS.WriteStream {
+  return new Proxy(output.stream as NodeJS.WriteStream, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (key === "columns") return Math.max(4, Number(value) || 80);
-      return typeof value === "function" ? value.bind(target) : value;
+      if (typeof value !== "function") return value;
+      const bound = value.bind(target);
+      return WRITES.has(key) ? (...words: unknown[]) => output.isStuck || bound(...words) : bound;
     },
     set: (target, key, value) => Reflect.set(target, key, value, target),
   });

@@ -1,11 +1,18 @@
 /** Questions to a person, through inquirer. Only where both ends are a terminal: elsewhere it would hang, or eat a script. */
 import type { Readable, Writable } from "node:stream";
 import { InterruptedError } from "../errors.ts";
+import { escapeName } from "../escape.ts";
 import type { Io } from "./io.ts";
 
 /** Undefined where nobody is there to answer. */
 export function prompterFor(io: Io): Prompter | undefined {
   return io.stdin.isTTY && io.stdout.isTTY && io.stderr.isTTY ? new Prompter(io) : undefined;
+}
+
+interface Question {
+  readonly type: "confirm" | "password";
+  readonly message: string;
+  readonly [setting: string]: unknown;
 }
 
 class Prompter {
@@ -17,17 +24,18 @@ class Prompter {
 
   /** Only a clear yes is a yes. */
   async confirm(question: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#ask({ type: "confirm", name: "answer", message: question, default: false }, signal)) === true;
+    return (await this.#ask({ type: "confirm", message: question, default: false }, signal)) === true;
   }
 
   /** What is typed appears as stars. */
   async secret(question: string, signal: AbortSignal): Promise<string> {
-    const asked = { type: "password", name: "answer", message: question, mask: "*", toggleMask: false };
-    return String(await this.#ask(asked, signal));
+    return String(await this.#ask({ type: "password", message: question, mask: "*", toggleMask: false }, signal));
   }
 
-  async #ask(question: object, signal: AbortSignal): Promise<unknown> {
+  /** The one place where a question is shown, so that the names and records in it are escaped here. */
+  async #ask(asked: Question, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
+    const question = { ...asked, name: "answer", message: escapeName(asked.message) };
     const { default: inquirer } = await import("inquirer");
     const { stream: input } = this.#io.stdin;
     const streams = { input: withoutErrors(input), output: sized(this.#io.stderr.stream) };

@@ -1,41 +1,100 @@
-import { constants } from "node:fs";
-import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+/** Files that are replaced in one step: no reader sees half of one, and no link that others have planted is followed. */
+import { randomBytes } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { access, lstat, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { isOurs } from "./own-file.ts";
 
-/** Writes a file in one step: nobody sees half of it. What is no plain file (a pipe, a device) is written to, not replaced. */
+/** A pipe or a device, which is written to; or a file, which is replaced. */
+type Destination =
+  | { readonly kind: "stream"; readonly flags: number }
+  | { readonly kind: "file"; readonly mode: number | undefined };
+
+/** Our own open files. They are links into /proc, and must be neither replaced nor truncated. */
+const DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
+
+/**
+ * Writes a file in one step, with the mode of the file that it replaces. A link is replaced, never what it leads to. What is
+ * no plain file (a pipe, a terminal) is written to; the same through a link of our own or of root, such as /dev/stdout.
+ */
 export async function writeWhole(path: string, data: string): Promise<void> {
-  // What a link leads to, if there is something already.
-  const target = await realpath(path).catch(() => path);
-  const found = await stat(target).catch(() => undefined);
-  if (found && !found.isFile()) return writeInto(target, data);
-  const draft = `${target}.${process.pid}.tmp`;
+  const destination = await destinationOf(path);
+  if (destination.kind === "stream") await writeInto(path, data, destination.flags);
+  else await replaceFile(path, data, destination.mode);
+}
+
+/** Why that would fail, as far as can be told without trying. */
+export async function cannotWrite(path: string): Promise<string | undefined> {
   try {
-    await writeFile(draft, data);
-    await rename(draft, target);
+    const { kind } = await destinationOf(path);
+    await access(kind === "stream" ? path : dirname(resolve(path)), constants.W_OK);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Puts a new file in the place of `path`; a link there is replaced, not followed. A mode left out is the usual one. */
+export async function replaceFile(path: string, data: string, mode: number | undefined): Promise<void> {
+  // Beside it, because a rename cannot leave the file system. With a name that others cannot prepare a link for.
+  const draft = join(dirname(resolve(path)), `.zksh-${randomBytes(12).toString("hex")}.tmp`);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === undefined ? 0o666 : 0o600);
+  try {
+    try {
+      await file.writeFile(data);
+      if (mode !== undefined) await file.chmod(mode);
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
   }
 }
 
-/** Without waiting for somebody who reads from a pipe. */
-async function writeInto(target: string, data: string): Promise<void> {
-  const file = await open(target, constants.O_WRONLY | constants.O_NONBLOCK);
+/** Throws for what can be neither replaced nor written to. */
+async function destinationOf(path: string): Promise<Destination> {
+  const { O_NOFOLLOW, O_APPEND } = constants;
+  if (DESCRIPTOR.test(resolve(path))) return { kind: "stream", flags: O_APPEND };
+  const found = await unlessMissing(lstat(path));
+  if (!found?.isSymbolicLink()) {
+    return isStream(path, found) ? { kind: "stream", flags: O_NOFOLLOW } : { kind: "file", mode: modeOf(found) };
+  }
+  const target = await unlessMissing(stat(path));
+  if (isStream(path, target) && (isOurs(found) || found.uid === 0)) return { kind: "stream", flags: 0 };
+  return { kind: "file", mode: target && isOurs(target) ? modeOf(target) : undefined };
+}
+
+function isStream(path: string, found: Stats | undefined): boolean {
+  if (found?.isDirectory()) throw new Error(`${path} is a directory`);
+  if (found?.isBlockDevice()) throw new Error(`${path} is a disk`);
+  return found !== undefined && !found.isFile();
+}
+
+function modeOf(found: Stats | undefined): number | undefined {
+  return found?.isFile() ? found.mode & 0o777 : undefined;
+}
+
+/** Without waiting for a reader of a pipe. */
+async function writeInto(path: string, data: string, flags: number): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_NONBLOCK | flags);
   try {
+    const { O_APPEND } = constants;
+    // Another file may have been put in its place since we looked.
+    if ((flags & O_APPEND) === 0 && !isStream(path, await file.stat())) throw new Error(`${path} has been replaced`);
     await file.writeFile(data);
   } finally {
     await file.close();
   }
 }
 
-/** Why that would fail, as far as can be told without trying. */
-export async function cannotWrite(path: string): Promise<string | undefined> {
-  const target = await realpath(path).catch(() => path);
-  const found = await stat(target).catch(() => undefined);
-  if (found?.isDirectory()) return `${path} is a directory`;
-  const place = found && !found.isFile() ? target : dirname(target);
-  return access(place, constants.W_OK).then(
-    () => undefined,
-    (error: Error) => error.message,
-  );
+async function unlessMissing(looking: Promise<Stats>): Promise<Stats | undefined> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
 }

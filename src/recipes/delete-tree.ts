@@ -7,10 +7,11 @@
  * the next one is asked what became of the transactions under way. A lost session ends the work with its error; aborting
  * the signal too. Either way a deleted znode stays deleted.
  */
-import { ConflictError, NoNodeError } from "../errors.ts";
+import { ConflictError, InterruptedError, NoNodeError } from "../errors.ts";
 import { ancestors } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
 import { deepestFirst, isFateUnknown, refusalOf, type TreeFailure } from "./tree.ts";
+import { treeInterrupted, type UnfinishedRequest } from "./tree-interrupted.ts";
 import { childPaths, walk } from "./walk.ts";
 
 export interface DeleteTreeOptions {
@@ -36,7 +37,10 @@ const MAX_PASSES = 5;
 /** Connections that may break under the same deletes. */
 const MAX_LOSSES = 3;
 
-/** Throws NoNodeError when there is no such znode, and whatever ends the session. */
+/**
+ * Throws NoNodeError when there is no such znode, TreeInterruptedError with what was deleted when the signal is aborted,
+ * and whatever ends the session.
+ */
 export async function deleteTree(session: Session, root: string, options: DeleteTreeOptions): Promise<DeletedTree> {
   return new TreeDeletion(session, root, options).run();
 }
@@ -52,6 +56,10 @@ class TreeDeletion {
   #notEmpty: TreeFailure[] = [];
   readonly #unlisted = new Map<string, Error>();
   #deleted = 0;
+  /** Transactions in the order they were sent, until their end has been looked at. */
+  readonly #underWay: Transaction[] = [];
+  /** Single deletes that an interruption has cut short. */
+  #singles: UnfinishedRequest[] = [];
 
   constructor(session: Session, root: string, options: DeleteTreeOptions) {
     this.#session = session;
@@ -60,6 +68,16 @@ class TreeDeletion {
   }
 
   async run(): Promise<DeletedTree> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      if (!(error instanceof InterruptedError)) throw error;
+      const transactions = this.#underWay.map(({ batch, outcome }) => ({ outcome, znodes: batch.length }));
+      throw await treeInterrupted(error, this.#deleted, [...transactions, ...this.#singles]);
+    }
+  }
+
+  async #run(): Promise<DeletedTree> {
     for (let pass = 1; pass <= MAX_PASSES; pass++) {
       this.#notEmpty = [];
       await this.#deleteOnce(pass === 1);
@@ -77,12 +95,11 @@ class TreeDeletion {
       for await (const batch of this.#batches(SINGLES_UNDER_WAY, isFirst)) await this.#deleteSingly(batch);
       return;
     }
-    const underWay: Transaction[] = [];
     for await (const batch of this.#batches(batchSize, isFirst)) {
-      if (underWay.length >= BATCHES_UNDER_WAY) await this.#finish(underWay.shift());
-      underWay.push(this.#deleteTogether(batch));
+      if (this.#underWay.length >= BATCHES_UNDER_WAY) await this.#finishOldest();
+      this.#underWay.push(this.#deleteTogether(batch));
     }
-    while (underWay.length > 0) await this.#finish(underWay.shift());
+    while (this.#underWay.length > 0) await this.#finishOldest();
   }
 
   /** Deepest first. A root that is gone in a later pass is no failure: that was the point. */
@@ -112,13 +129,15 @@ class TreeDeletion {
     return { batch, outcome };
   }
 
-  async #finish(transaction: Transaction | undefined): Promise<void> {
-    if (transaction === undefined) return;
-    const { batch, outcome } = transaction;
+  async #finishOldest(): Promise<void> {
+    const { batch, outcome } = this.#underWay[0] as Transaction;
     try {
       await outcome;
+      this.#underWay.shift();
       return this.#count(batch.length);
     } catch (error) {
+      if (error instanceof InterruptedError) throw error;
+      this.#underWay.shift();
       // All of it is gone or nothing. Where its end is gone by somebody else's hand, the parents of the rest will tell.
       if (isFateUnknown(error)) {
         if (await this.#isGone(batch.at(-1) as string)) return this.#count(batch.length);
@@ -135,7 +154,13 @@ class TreeDeletion {
 
   async #deleteSingly(paths: readonly string[], losses = 0): Promise<void> {
     const { signal } = this.#options;
-    const outcomes = await Promise.allSettled(paths.map((path) => this.#session.delete(path, { signal })));
+    const requests = paths.map((path) => this.#session.delete(path, { signal }));
+    const outcomes = await Promise.allSettled(requests);
+    const interrupted = outcomes.find(isInterrupted);
+    if (interrupted) {
+      this.#singles = requests.map((outcome) => ({ outcome, znodes: 1 }));
+      throw interrupted.reason;
+    }
     const again: string[] = [];
     let gone = 0;
     for (const [index, outcome] of outcomes.entries()) {
@@ -167,6 +192,10 @@ class TreeDeletion {
     this.#deleted += deleted;
     if (deleted > 0) this.#options.onProgress?.(this.#deleted);
   }
+}
+
+function isInterrupted(outcome: PromiseSettledResult<unknown>): outcome is PromiseRejectedResult {
+  return outcome.status === "rejected" && outcome.reason instanceof InterruptedError;
 }
 
 interface Transaction {

@@ -39,6 +39,10 @@ export class Listing implements Visit {
     return this.answered === this.children.length;
   }
 
+  get settled(): number {
+    return this.below.length === 0 ? this.answered : 0;
+  }
+
   /** Nothing below it is left to visit. */
   get isDone(): boolean {
     return this.isAnswered && this.below.length === 0;

@@ -7,10 +7,11 @@
  * refused is reported, and the others go on. Where the connection broke, what was not answered is set again: the same ACL
  * twice does no harm, unless a version was asked for. A lost session, or aborting the signal, ends the work half done.
  */
-import { NoNodeError, type ZkshError } from "../errors.ts";
+import { InterruptedError, NoNodeError, type ZkshError } from "../errors.ts";
 import { joinPath } from "../session/path.ts";
 import type { Acl, Session } from "../session/session.ts";
 import { deepestFirst, inWalkOrder, isFateUnknown, refusalOf, type TreeFailure } from "./tree.ts";
+import { treeInterrupted } from "./tree-interrupted.ts";
 import { type Visit, walk } from "./walk.ts";
 
 export interface TreeAclOptions {
@@ -32,7 +33,10 @@ const GROUPS_UNDER_WAY = 5;
 /** Connections that may break under the same requests. */
 const MAX_LOSSES = 3;
 
-/** Throws NoNodeError when there is no such znode, and whatever ends the session. */
+/**
+ * Throws NoNodeError when there is no such znode, TreeInterruptedError with what was changed when the signal is aborted,
+ * and whatever ends the session.
+ */
 export async function setTreeAcl(
   session: Session,
   root: string,
@@ -50,6 +54,8 @@ class TreeAcl {
   readonly #unlisted = new Map<string, ZkshError>();
   readonly #refused: TreeFailure[] = [];
   #changed = 0;
+  /** In the order they were sent, until their end has been looked at. */
+  readonly #underWay: Group[] = [];
 
   constructor(session: Session, root: string, acl: readonly Acl[], options: TreeAclOptions) {
     this.#session = session;
@@ -59,12 +65,25 @@ class TreeAcl {
   }
 
   async run(): Promise<TreeAclChange> {
-    const underWay: Group[] = [];
-    for await (const paths of this.#groups()) {
-      if (underWay.length >= GROUPS_UNDER_WAY) await this.#finish(underWay.shift());
-      underWay.push(this.#start(paths));
+    try {
+      return await this.#run();
+    } catch (error) {
+      if (!(error instanceof InterruptedError)) throw error;
+      const requests = this.#underWay.flatMap((group) => group.requests);
+      throw await treeInterrupted(
+        error,
+        this.#changed,
+        requests.map((outcome) => ({ outcome, znodes: 1 })),
+      );
     }
-    while (underWay.length > 0) await this.#finish(underWay.shift());
+  }
+
+  async #run(): Promise<TreeAclChange> {
+    for await (const paths of this.#groups()) {
+      if (this.#underWay.length >= GROUPS_UNDER_WAY) await this.#finishOldest();
+      this.#start(paths);
+    }
+    while (this.#underWay.length > 0) await this.#finishOldest();
     const unlisted = [...this.#unlisted].map(([path, error]): TreeFailure => ({ path, error }));
     const refused = this.#refused.sort((a, b) => inWalkOrder(a.path, b.path));
     return { changed: this.#changed, failures: [...unlisted, ...refused] };
@@ -90,14 +109,18 @@ class TreeAcl {
     const onFailure = (path: string, error: Error) => void this.#unlisted.set(path, refusalOf(error));
     let isFirst = true;
     for await (const visits of walk(this.#session, this.#root, { signal, onFailure })) {
-      if (isFirst) await this.#finish(this.#start([this.#root]));
+      if (isFirst) {
+        this.#start([this.#root]);
+        await this.#finishOldest();
+      }
       isFirst = false;
       yield visits;
     }
   }
 
-  #start(paths: readonly string[]): Group {
-    return { paths, outcomes: Promise.allSettled(paths.map((path) => this.#setOne(path))) };
+  #start(paths: readonly string[]): void {
+    const requests = paths.map((path) => this.#setOne(path));
+    this.#underWay.push({ paths, requests, outcomes: Promise.allSettled(requests) });
   }
 
   async #setOne(path: string): Promise<void> {
@@ -113,9 +136,14 @@ class TreeAcl {
     }
   }
 
-  async #finish(group: Group | undefined): Promise<void> {
-    if (group === undefined) return;
-    for (const [index, outcome] of (await group.outcomes).entries()) {
+  async #finishOldest(): Promise<void> {
+    const group = this.#underWay[0] as Group;
+    const outcomes = await group.outcomes;
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected" && outcome.reason instanceof InterruptedError) throw outcome.reason;
+    }
+    this.#underWay.shift();
+    for (const [index, outcome] of outcomes.entries()) {
       if (outcome.status === "fulfilled") this.#changed += 1;
       else this.#fail(group.paths[index] ?? "", refusalOf(outcome.reason));
     }
@@ -130,5 +158,6 @@ class TreeAcl {
 
 interface Group {
   readonly paths: readonly string[];
+  readonly requests: readonly Promise<void>[];
   readonly outcomes: Promise<readonly PromiseSettledResult<void>[]>;
 }

@@ -3,7 +3,7 @@
  *
  * Many znodes are asked for in one request (multiRead) and a few requests are under way at a time, always for the
  * znodes that will be visited next. The visits come in zkCli's order: a znode's children together, then each child in
- * turn. Znodes that vanish meanwhile are left out. Memory holds the siblings of where the walk is and a few replies,
+ * turn (path-order.ts has others). Znodes that vanish meanwhile are left out. Memory holds the siblings of where the walk is and a few replies,
  * not the tree. Aborting the signal, or leaving the loop, ends the walk; requests under way then end unseen.
  */
 import { joinPath } from "../session/path.ts";
@@ -14,6 +14,8 @@ import { Listing, Lookahead } from "./lookahead.ts";
 export interface Visit {
   readonly path: string;
   readonly children: readonly string[];
+  /** So many of the first children have been visited or have no children, at the time of a yield. */
+  readonly settled?: number;
 }
 
 export interface WalkOptions {
@@ -29,7 +31,10 @@ export function childPaths({ path, children }: Visit): string[] {
 
 const NAMES_PER_YIELD = 2_000;
 
-/** Throws when the root itself cannot be listed. Yields visits in groups, as they become known. */
+/**
+ * Throws when the root itself cannot be listed. Yields visits in groups, as they become known. A group may be empty: then
+ * more of the last visit's children are settled.
+ */
 export async function* walk(session: Session, root: string, options: WalkOptions): AsyncGenerator<Visit[]> {
   const first = new Listing(root, await session.getChildren(root, { signal: options.signal }), 0);
   // From the root down to where the walk is, without what is done with.
@@ -38,13 +43,13 @@ export async function* walk(session: Session, root: string, options: WalkOptions
   let visits: Visit[] = [first];
   let names = first.children.length;
   for (let here = trail.at(-1); here !== undefined; here = trail.at(-1)) {
-    const next = here.below.shift();
-    const mustWait = next === undefined && !here.isAnswered;
-    if (visits.length > 0 && (mustWait || names >= NAMES_PER_YIELD)) {
+    const mustWait = here.below.length === 0 && !here.isAnswered;
+    if (mustWait || names >= NAMES_PER_YIELD) {
       yield visits;
       visits = [];
       names = 0;
     }
+    const next = here.below.shift();
     if (mustWait) await lookahead.fetch();
     else if (here.isDone) trail.pop();
     if (next !== undefined) {

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { Line } from "./first-rows.ts";
 
 /** UTF-8 without the control characters that no text has: what a person can read. */
 export function isReadable(bytes: Buffer): boolean {
@@ -10,14 +11,12 @@ const READABLE_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 
 
 const ROW = 16;
 
-/** Bytes as `hexdump -C` shows them, one line per sixteen, without a last line end. */
-export function hexDump(bytes: Buffer): string {
-  return rows(bytes)
-    .map(({ offset, row }) => {
-      const halves = [row.subarray(0, ROW / 2), row.subarray(ROW / 2)].map((half) => hexPairs(half).padEnd(23));
-      return `${offset}  ${halves.join("  ")}  |${printable(row)}|`;
-    })
-    .join("\n");
+/** Bytes as `hexdump -C` shows them, one line per sixteen. */
+export function* hexLines(bytes: Buffer): Generator<Line> {
+  for (const { offset, row, end } of rows(bytes)) {
+    const halves = [row.subarray(0, ROW / 2), row.subarray(ROW / 2)].map((half) => hexPairs(half).padEnd(23));
+    yield { text: `${offset}  ${halves.join("  ")}  |${printable(row)}|`, end };
+  }
 }
 
 /** Bytes in the frame that `get -x` of zkCli draws, without a last line end; nothing for no bytes. */
@@ -25,17 +24,18 @@ export function framedHexDump(bytes: Buffer): string {
   if (bytes.length === 0) return "";
   const line = `+--------+${"-".repeat(49)}+----------------+`;
   const digits = Array.from({ length: ROW }, (_, i) => `  ${i.toString(16)}`).join("");
-  const body = rows(bytes).map(
+  const body = Array.from(
+    rows(bytes),
     ({ offset, row }) => `|${offset}| ${hexPairs(row).padEnd(48)}|${printable(row).padEnd(ROW)}|`,
   );
   return [`         +${"-".repeat(49)}+`, `         |${digits} |`, line, ...body, line].join("\n");
 }
 
-function rows(bytes: Buffer): { offset: string; row: Buffer }[] {
-  return Array.from({ length: Math.ceil(bytes.length / ROW) }, (_, index) => ({
-    offset: (index * ROW).toString(16).padStart(8, "0"),
-    row: bytes.subarray(index * ROW, (index + 1) * ROW),
-  }));
+function* rows(bytes: Buffer): Generator<{ offset: string; row: Buffer; end: number }> {
+  for (let start = 0; start < bytes.length; start += ROW) {
+    const end = Math.min(start + ROW, bytes.length);
+    yield { offset: start.toString(16).padStart(8, "0"), row: bytes.subarray(start, end), end };
+  }
 }
 
 function hexPairs(row: Buffer): string {

@@ -2,27 +2,29 @@
 import type { CommandHelpResult, HelpResult, HelpRow, TopicResult } from "../results/help.ts";
 import { displayWidth } from "./columns.ts";
 import type { View } from "./renderer.ts";
+import type { Paint, Theme } from "./theme.ts";
 
 const WIDTH = 80;
 
-export function textHelp({ groups, topics }: HelpResult, { colors }: View): string {
+export function textHelp({ groups, topics }: HelpResult, { theme }: View): string {
   const indent = Math.max(...groups.map(({ title }) => displayWidth(title))) + 2;
   const lines = groups.map(({ title, rows }) => {
     const names = wrap(rows.map(({ term }) => term).join("  "), WIDTH - indent, "  ");
-    return `${colors.heading(title)}${" ".repeat(indent - displayWidth(title))}${names.join(`\n${" ".repeat(indent)}`)}\n`;
+    return `${theme.heading(title)}${" ".repeat(indent - displayWidth(title))}${names.join(`\n${" ".repeat(indent)}`)}\n`;
   });
   const width = widthOf(EXAMPLES);
   const pages = topics.map(({ term }) => term.replace(/^help /, "")).join(", ");
   return [
     "zksh [options] [command [args]]        without a command: the interactive shell\n",
     lines.join(""),
-    section("Examples", table(EXAMPLES, width), colors),
+    section("Examples", table(EXAMPLES, width, command(theme)), theme),
     table(
       [
         { term: "help COMMAND", summary: "one command in full, examples first" },
         { term: "help TOPIC", summary: pages },
       ],
       width,
+      (term) => term.replace(/[A-Z]+/, (word) => theme.placeholder(word)),
     ),
   ].join("\n");
 }
@@ -34,47 +36,59 @@ const EXAMPLES: readonly HelpRow[] = [
   { term: "zksh whoholds /deploy", summary: "who has it, and who waits" },
 ];
 
-export function textCommandHelp(help: CommandHelpResult, { colors }: View): string {
+export function textCommandHelp(help: CommandHelpResult, { theme }: View): string {
   const width = widthOf([...help.args, ...help.options]);
   return [
-    `${help.name}: ${help.summary}\n`,
-    section("Examples", help.examples.map((example) => `  ${example}\n`).join(""), colors),
-    section("Usage", usageLines(help.usage) + table(help.args, width), colors),
-    section("Options", table(help.options, width), colors),
-    help.aliases.length > 0 ? section("Also called", `  ${help.aliases.join(", ")}\n`, colors) : "",
+    `${theme.heading(`${help.name}:`)} ${help.summary}\n`,
+    section("Examples", help.examples.map((example) => `  ${command(theme)(example)}\n`).join(""), theme),
+    section("Usage", usageLines(help, theme) + table(help.args, width, placeholders(theme)), theme),
+    section("Options", table(help.options, width, placeholders(theme)), theme),
+    help.aliases.length > 0 ? section("Also called", `  ${help.aliases.join(", ")}\n`, theme) : "",
     help.details === undefined ? "" : paragraph(help.details),
   ]
     .filter((part) => part !== "")
     .join("\n");
 }
 
-function usageLines(usage: string): string {
+function usageLines({ name, usage }: CommandHelpResult, theme: Theme): string {
   const lines = displayWidth(usage) <= WIDTH - 2 ? [usage] : wrap(usage, WIDTH - 6);
-  return `  ${lines.join("\n      ")}\n`;
+  const text = lines.join("\n      ");
+  return `  ${name}${placeholders(theme)(text.slice(name.length))}\n`;
 }
 
-export function textTopic({ name, summary, sections }: TopicResult, { colors }: View): string {
+/** Paints the first word of a line that can be typed. */
+function command(theme: Theme): Paint {
+  return (line) => line.replace(/^\S+/, (word) => theme.command(word));
+}
+
+/** Paints the words that stand for a value: `-w, --wait dur`, `[paths...]`, `--auth SCHEME:CRED`. */
+function placeholders(theme: Theme): Paint {
+  return (term) => term.replace(/(?<![\w-])[a-z][\w:]*/gi, (word) => theme.placeholder(word));
+}
+
+export function textTopic({ name, summary, sections }: TopicResult, { theme }: View): string {
   const parts = sections.map(({ title, text, rows = [] }) => {
-    const body = (text === undefined ? "" : paragraph(text)) + table(rows, widthOf(rows));
-    return title === undefined ? body : section(title, body, colors);
+    const paint: Paint = (term) => (term.startsWith("-") ? placeholders(theme)(term) : term);
+    const body = (text === undefined ? "" : paragraph(text)) + table(rows, widthOf(rows), paint);
+    return title === undefined ? body : section(title, body, theme);
   });
-  return [`${name}: ${summary}\n`, ...parts].join("\n");
+  return [`${theme.heading(`${name}:`)} ${summary}\n`, ...parts].join("\n");
 }
 
-function section(title: string, body: string, colors: View["colors"]): string {
-  return body === "" ? "" : `${colors.heading(title)}\n${body}`;
+function section(title: string, body: string, theme: Theme): string {
+  return body === "" ? "" : `${theme.heading(title)}\n${body}`;
 }
 
 function widthOf(rows: readonly HelpRow[]): number {
   return Math.max(0, ...rows.map(({ term }) => displayWidth(term)));
 }
 
-function table(rows: readonly HelpRow[], width: number): string {
+function table(rows: readonly HelpRow[], width: number, paint: Paint): string {
   const indent = `\n${" ".repeat(width + 4)}`;
   return rows
     .map(({ term, summary }) => {
       const lines = wrap(summary, Math.max(WIDTH - width - 4, WIDTH / 3));
-      return `  ${term}${" ".repeat(width - displayWidth(term))}  ${lines.join(indent)}\n`;
+      return `  ${paint(term)}${" ".repeat(width - displayWidth(term))}  ${lines.join(indent)}\n`;
     })
     .join("");
 }

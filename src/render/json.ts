@@ -1,13 +1,13 @@
 /** One object a line. The fields are an interface: they are added to, never changed. */
 
 import { isUtf8 } from "node:buffer";
+import { escapeJson } from "../escape.ts";
 import type { WatchedResult } from "../results/watches.ts";
 import type { DataResult } from "../results/znodes.ts";
 import { formatPerms } from "../session/acl.ts";
 import type { Acl, Stat } from "../session/session.ts";
 import { parseConfig } from "./config.ts";
-import { escapeJson } from "./escape.ts";
-import { jsonLockProgress, jsonParty } from "./lock.ts";
+import { jsonLockProgress, jsonOwnLock, jsonParty } from "./lock-json.ts";
 import { jsonDeadlock, jsonLock, jsonRevocation } from "./lock-report-json.ts";
 import { jsonQuota, jsonUsage } from "./quota.ts";
 import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith } from "./renderer.ts";
@@ -20,6 +20,9 @@ export function jsonRenderer(): Renderer {
 const renderers: ResultRenderers = {
   data: (result) => object({ path: result.path, ...jsonData(result), stat: jsonStat(result.stat) }),
   children: ({ path, children, stat }) => object({ path, children, ...(stat && { stat: jsonStat(stat) }) }),
+  "long-listing": ({ entries }) => ({
+    out: entries.map(({ path, stat }) => line({ path, stat: jsonStat(stat) })).join(""),
+  }),
   paths: ({ paths }) => ({ out: paths.map((path) => line({ path })).join("") }),
   created: ({ path }) => object({ path }),
   changed: ({ path, stat, isNew }) => object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),
@@ -33,14 +36,18 @@ const renderers: ResultRenderers = {
   }),
   "lock-progress": (result) => ({ err: line(jsonLockProgress(result)) }),
   "lock-held": ({ environment }) => object(environment),
-  locked: ({ path, node, token, count }) => object({ path, node, token: String(token), count }),
+  locked: ({ path, node, token, count, mode }) => object({ path, node, token: String(token), count, mode }),
+  "own-locks": ({ locks }) => object({ locks: locks.map(jsonOwnLock) }),
   unlocked: ({ path, count }) => object({ path, count }),
   leader: ({ path, leader }) => object({ path, leader: leader ? jsonParty(leader) : null }),
   "lock-ended": () => ({}),
-  locks: ({ reports, deadlocks }) => ({
-    out: [...reports.map(jsonLock), ...deadlocks.map(jsonDeadlock)].map(line).join(""),
+  locks: ({ reports, deadlocks, isExplained }) => ({
+    out: [...reports.map((report) => jsonLock(report, isExplained)), ...deadlocks.map(jsonDeadlock)].map(line).join(""),
   }),
   "locks-watched": ({ changed }) => ({ out: changed.map((report) => line(jsonLock(report))).join("") }),
+  "lock-board": ({ changed, newDeadlocks }) => ({
+    out: [...changed.map((report) => jsonLock(report)), ...newDeadlocks.map(jsonDeadlock)].map(line).join(""),
+  }),
   revocation: (result) => object(jsonRevocation(result)),
   sequencer: ({ node, czxid, isCurrent }) => object({ node, czxid: hexId(czxid), current: isCurrent }),
   token: ({ path, token, before }) =>
@@ -69,7 +76,8 @@ const renderers: ResultRenderers = {
   "working-znode": ({ path }) => object({ path }),
   connected: ({ server, sessionId, isReadOnly }) => object({ server, sessionId: hexId(sessionId), isReadOnly }),
   disconnected: () => object({ closed: true }),
-  serving: ({ address }) => object({ address }),
+  serving: ({ address, reach }) => object({ address, reach }),
+  warning: ({ reason, message }) => ({ err: line({ warning: { reason, message } }) }),
   history: ({ entries }) => ({ out: entries.map((entry) => line(entry)).join("") }),
   "watch-printing": ({ isOn }) => object({ printwatches: isOn }),
   "watch-event": ({ type, path, at }) => object({ event: type, path, time: isoTime(at), timeMs: at }),
@@ -86,26 +94,22 @@ function line(value: object): string {
 
 function jsonWatched({ kind: _, ...result }: WatchedResult): Rendered {
   const { event, path } = result;
+  const at = result.at === undefined ? undefined : isoTime(result.at);
   switch (event) {
     case "session-lost":
     case "session-replaced":
-      return { err: line({ notice: { event, path } }) };
+      return { err: line({ notice: { event, path, at } }) };
     case "unreadable":
-      return { err: line({ notice: { event, path, message: result.error.message } }) };
+      return { err: line({ notice: { event, path, message: result.error.message, at } }) };
     case "absent":
     case "deleted":
-      return object({ event, path });
+      return object({ event, path, at });
     case "children":
-      return object({ event, path, added: result.added, removed: result.removed });
+      return object({ event, path, added: result.added, removed: result.removed, at });
     default: {
       const { data, stat } = result;
-      return object({
-        event,
-        path,
-        version: stat.version,
-        ...jsonData({ data, encoding: "auto" }),
-        stat: jsonStat(stat),
-      });
+      const version = stat.version;
+      return object({ event, path, version, ...jsonData({ data, encoding: "auto" }), stat: jsonStat(stat), at });
     }
   }
 }
@@ -143,6 +147,14 @@ function jsonStat(stat: Stat): object {
   };
 }
 
-function jsonError({ reason, message, exitCode, where, command: _, ...more }: Failure): string {
+function jsonError({
+  reason,
+  message,
+  exitCode,
+  where,
+  command: _,
+  isExpected: _isExpected,
+  ...more
+}: Failure): string {
   return line({ error: { reason, message, exitCode, ...more, ...where } });
 }

@@ -2,17 +2,27 @@
 import type { Deadlock } from "../recipes/locks/deadlocks.ts";
 import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
 import type { RevocationResult } from "../results/lock-reports.ts";
-import { jsonParty } from "./lock.ts";
+import { breakers } from "./deadlock.ts";
+import { jsonParty } from "./lock-json.ts";
+import { contenderStep, lookingSteps } from "./whoholds-explain.ts";
 
-export function jsonLock({ path, exists, layouts, limit, holders, waiters, strangers }: LockReport): object {
+export function jsonLock(report: LockReport, isExplained = false): object {
+  const { path, exists, layouts, limit, holders, waiters, strangers } = report;
+  const explained = (standing: Standing, isHolder: boolean) =>
+    isExplained && { explain: contenderStep(standing, isHolder, report) };
   return {
     path,
     state: holders.length > 0 ? "held" : "free",
     exists,
     layouts,
     ...(limit !== undefined && { limit }),
-    holders: holders.map(jsonStanding),
-    waiters: waiters.map((waiter, index) => ({ position: index + 1, ...jsonStanding(waiter) })),
+    ...(isExplained && { explain: lookingSteps(report) }),
+    holders: holders.map((holder) => ({ ...jsonStanding(holder), ...explained(holder, true) })),
+    waiters: waiters.map((waiter, index) => ({
+      position: index + 1,
+      ...jsonStanding(waiter),
+      ...explained(waiter, false),
+    })),
     strangers,
   };
 }
@@ -25,6 +35,7 @@ export function jsonDeadlock(steps: Deadlock): object {
       blocker: jsonStanding(blocker),
       isHeld: isHolder,
     })),
+    breakIt: breakers(steps),
   };
 }
 

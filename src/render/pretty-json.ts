@@ -1,28 +1,116 @@
+/** JSON for people: indented, or on one line, and coloured. */
+import type { Line } from "./first-rows.ts";
+import type { Paint, Theme } from "./theme.ts";
+
+/** What is nested deeper stays on one line: 18 KB of brackets would become 162 MB of indentation. */
+const MAX_DEPTH = 32;
+/** More is shown as it is: whether it is JSON at all would have to be found out by parsing it. */
+const MAX_LENGTH = 4 * 1024 * 1024;
+
 /**
- * Indents an object or array by two, or returns undefined when the text is not one. Numbers and strings stay exactly
+ * The lines of an object or array, indented by two; undefined when the text is not one. Numbers and strings stay exactly
  * as they are written: parsing and printing them again would change long numbers and escapes.
  */
-export function prettyJson(text: string): string | undefined {
-  if (!/^\s*[[{]/.test(text) || !isJson(text)) return undefined;
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g) ?? [];
-  let pretty = "";
-  let depth = 0;
-  for (const [index, token] of tokens.entries()) {
-    if (/^[}\]]$/.test(token)) {
-      depth -= 1;
-      pretty += /^[{[]$/.test(tokens[index - 1] ?? "") ? token : newLine(depth) + token;
-    } else if (/^[{[]$/.test(token)) {
-      depth += 1;
-      pretty += token + (/^[}\]]$/.test(tokens[index + 1] ?? "") ? "" : newLine(depth));
-    } else {
-      pretty += token === "," ? `,${newLine(depth)}` : token === ":" ? ": " : token;
-    }
-  }
-  return pretty;
+export function jsonLines(text: string): Iterable<Line> | undefined {
+  return isShownAsJson(text) ? indent(text, MAX_DEPTH) : undefined;
 }
 
-function newLine(depth: number): string {
-  return `\n${"  ".repeat(depth)}`;
+/** The same on one line: `{"a": 1, "b": []}`. */
+export function jsonLine(text: string): string | undefined {
+  if (!isShownAsJson(text)) return undefined;
+  const [line] = indent(text, 0);
+  return line?.text;
+}
+
+/**
+ * One line of JSON in colours. The line has been escaped, and may be cut off anywhere: what is escaped in a string reads
+ * as an escape of JSON, so that it stays inside the string.
+ */
+export function paintJson(line: string, theme: Theme): string {
+  let painted = "";
+  for (let at = 0; at < line.length; ) {
+    const start = at;
+    at = skipBlanks(line, at);
+    painted += line.slice(start, at);
+    if (at === line.length) break;
+    const end = tokenEnd(line, at);
+    const token = line.slice(at, end);
+    painted += paintFor(token, line[skipBlanks(line, end)] === ":", theme)(token);
+    at = end;
+  }
+  return painted;
+}
+
+function paintFor(token: string, isKey: boolean, theme: Theme): Paint {
+  const unit = token[0] ?? "";
+  if (unit === '"') return isKey ? theme.key : theme.string;
+  if (/[-0-9]/.test(unit)) return theme.number;
+  return /[tfn]/.test(unit) ? theme.literal : (text) => text;
+}
+
+function isShownAsJson(text: string): boolean {
+  return text.length <= MAX_LENGTH && /^\s*[[{]/.test(text) && isJson(text);
+}
+
+/** Brackets below `maxDepth` stay on the line they begin on. */
+function* indent(text: string, maxDepth: number): Generator<Line> {
+  let line = "";
+  let depth = 0;
+  for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
+    const start = at;
+    const unit = text[at] ?? "";
+    at = tokenEnd(text, at);
+    if (unit === "}" || unit === "]") {
+      const isLineEnd = depth <= maxDepth;
+      depth -= 1;
+      if (isLineEnd) {
+        yield { text: line, end: start };
+        line = indentation(depth);
+      }
+      line += unit;
+    } else if (unit === "{" || unit === "[") {
+      const next = skipBlanks(text, at);
+      line += unit;
+      if (text[next] === "}" || text[next] === "]") {
+        line += text[next];
+        at = next + 1;
+        continue;
+      }
+      depth += 1;
+      if (depth > maxDepth) continue;
+      yield { text: line, end: at };
+      line = indentation(depth);
+    } else if (unit === ",") {
+      line += depth <= maxDepth ? "," : ", ";
+      if (depth > maxDepth) continue;
+      yield { text: line, end: at };
+      line = indentation(depth);
+    } else line += unit === ":" ? ": " : text.slice(start, at);
+  }
+  yield { text: line, end: text.length };
+}
+
+function indentation(depth: number): string {
+  return "  ".repeat(depth);
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && " \t\r\n".includes(text[at] ?? "")) at++;
+  return at;
+}
+
+/** Behind the bracket, comma, colon, string, number or word that begins at `start`; the text's end if it is cut off. */
+function tokenEnd(text: string, start: number): number {
+  const unit = text[start] ?? "";
+  let at = start + 1;
+  if (unit === '"') {
+    while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+    return Math.min(at + 1, text.length);
+  }
+  if ("{}[],:".includes(unit)) return at;
+  while (at < text.length && !'{}[],:" \t\r\n'.includes(text[at] ?? "")) at++;
+  return at;
 }
 
 function isJson(text: string): boolean {

@@ -19,11 +19,12 @@ export function quotaWarnings({ exceeded, usage }: QuotaChangedResult): string {
     .join("");
 }
 
-export function zkcliQuota({ path, limits, usage }: QuotaResult): Rendered {
+export function zkcliQuota({ path: of, limits, usage }: QuotaResult, name: (text: string) => string): Rendered {
+  const path = name(of);
   const stat = usage === undefined ? "" : `Output stat for ${path} ${formatQuota(usage)}\n`;
   return {
     out: `Output quota for ${path} ${formatQuota(limits)}\n${stat}`,
-    err: `absolute path is ${limitsPath(path)}\n`,
+    err: `absolute path is ${name(limitsPath(of))}\n`,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Turns results and errors into text. A renderer writes nothing itself and never looks at the process. */
+import { escapeControls, escapeName } from "../escape.ts";
 import type { Result, ResultOf } from "../result.ts";
-import type { Colors } from "./colors.ts";
+import type { Theme } from "./theme.ts";
 
 export type OutputFormat = "text" | "json" | "zkcli";
 
@@ -30,6 +31,8 @@ export interface Failure {
   /** The command that failed, if it came to one. */
   readonly command?: string;
   readonly stack?: string;
+  /** The usual end of what was done: people are told nothing. */
+  readonly isExpected?: boolean;
   /** The line of a script that failed. */
   readonly where?: { readonly file: string; readonly line: number };
 }
@@ -48,12 +51,24 @@ export interface View {
   readonly columns: number;
   /** Lines of the terminal; 24 when left out. */
   readonly rows?: number;
-  readonly colors: Colors;
+  readonly theme: Theme;
   readonly isQuiet: boolean;
   /** Every step is told. */
   readonly isVerbose?: boolean;
+  /** The terminal shows nothing beyond ASCII. */
+  readonly isAscii?: boolean;
+  /** The stream that the steps of a lock go to, which is not that of the results; the same when left out. */
+  readonly steps?: StepsView;
   /** Milliseconds since the epoch. */
   now(): number;
+}
+
+/** Where the steps of a lock are written to. */
+export type StepsView = Pick<View, "isTTY" | "columns" | "theme">;
+
+/** How names are written: on a terminal nothing invisible stays, in a pipe they are exact but for control characters. */
+export function namesFor({ isTTY }: Pick<View, "isTTY">): (name: string) => string {
+  return isTTY ? escapeName : escapeControls;
 }
 
 /** One function for every kind of result: a new kind does not compile until every renderer knows it. */

@@ -1,4 +1,4 @@
-import { displayWidth } from "./columns.ts";
+import { type Character, characters, displayWidth } from "./columns.ts";
 
 export interface Column {
   readonly title: string;
@@ -31,7 +31,7 @@ export function tableLines(
   const line = (cells: readonly string[]) =>
     cut(
       cells
-        .map((cell, index) => pad(cut(cell, widths[index] ?? 0), widths[index] ?? 0))
+        .map((cell, index) => pad(cutMiddle(cell, widths[index] ?? 0), widths[index] ?? 0))
         .join(GAP)
         .trimEnd(),
       width,
@@ -56,22 +56,64 @@ export function wrapText(text: string, width: number): string[] {
       continue;
     }
     if (line !== "") lines.push(line);
-    line = word;
-    for (; displayWidth(line) > most; line = line.slice(most)) lines.push(line.slice(0, most));
+    line = "";
+    for (const piece of pieces(word, most)) {
+      if (line !== "") lines.push(line);
+      line = piece;
+    }
   }
   return [...lines, line];
+}
+
+/** A word in pieces that fit, character by character: measuring what is left again and again takes quadratic time. */
+function pieces(word: string, most: number): string[] {
+  if (displayWidth(word) <= most) return [word];
+  const found: string[] = [];
+  let piece = "";
+  let width = 0;
+  for (const character of characters(word)) {
+    if (width + character.width > most) {
+      found.push(piece);
+      piece = "";
+      width = 0;
+    }
+    piece += character.text;
+    width += character.width;
+  }
+  return [...found, piece];
 }
 
 function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - displayWidth(text)));
 }
 
+/** Keeps the end too: there is the number by which `web-0017` and `lock-0000000007` are told from their neighbours. */
+export function cutMiddle(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  const all = [...characters(text)];
+  const end = beginning(all.toReversed(), Math.floor((width - 1) / 2)).reverse();
+  const begin = beginning(all, width - 1 - widthOf(end));
+  return `${textOf(begin)}…${textOf(end)}`;
+}
+
 function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  let kept = "";
-  for (const character of text) {
-    if (displayWidth(kept + character) > width - 1) break;
-    kept += character;
-  }
-  return `${kept}…`;
+  return `${textOf(beginning([...characters(text)], width - 1))}…`;
+}
+
+function beginning(all: readonly Character[], width: number): Character[] {
+  let room = width;
+  const end = all.findIndex((character) => {
+    room -= character.width;
+    return room < 0;
+  });
+  return all.slice(0, end < 0 ? all.length : end);
+}
+
+function textOf(all: readonly Character[]): string {
+  return all.map(({ text }) => text).join("");
+}
+
+function widthOf(all: readonly Character[]): number {
+  return all.reduce((sum, { width }) => sum + width, 0);
 }

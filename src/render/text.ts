@@ -1,20 +1,30 @@
 /** For people on a terminal, and for pipes: one value a line, exact bytes, UTC times. */
 
+import { escapeName, escapeText, escapeTextControls } from "../escape.ts";
 import type { ConnectedResult } from "../results/shell.ts";
-import type { ChildrenResult, DataResult } from "../results/znodes.ts";
+import type { ChildrenResult } from "../results/znodes.ts";
 import { formatAcl } from "../session/acl.ts";
 import type { Stat } from "../session/session.ts";
-import { hexDump, isReadable } from "./bytes.ts";
+import { shorten } from "../shorten.ts";
 import { type Cell, columns } from "./columns.ts";
 import { clientsOf } from "./config.ts";
-import { escapeName, escapeText } from "./escape.ts";
+import { textData } from "./data.ts";
 import { textCommandHelp, textHelp, textTopic } from "./help.ts";
-import { assignments, textLeader, textLockProgress } from "./lock.ts";
-import { textLocks, textLocksWatched, textRevocation } from "./lock-report.ts";
-import { prettyJson } from "./pretty-json.ts";
+import { textLockProgress } from "./lock-progress.ts";
+import { textLockBoard, textLocks, textLocksWatched, textRevocation } from "./lock-report.ts";
+import { textLeader, textLocked, textLockHeld, textOwnLocks, textUnlocked } from "./lock-results.ts";
+import { textLongListing } from "./long-listing.ts";
 import { quotaWarnings, textQuota } from "./quota.ts";
-import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
-import { hexId, isoTime, readableTime, statLines } from "./stat.ts";
+import {
+  type Failure,
+  namesFor,
+  type Rendered,
+  type Renderer,
+  type ResultRenderers,
+  renderWith,
+  type View,
+} from "./renderer.ts";
+import { hexId, isoTime, statLines, statTable } from "./stat.ts";
 import { textRan, textWatched } from "./watch.ts";
 import { watchEventLine } from "./watch-event.ts";
 
@@ -22,22 +32,23 @@ export function textRenderer(view: View): Renderer {
   const renderers = textRenderers(view);
   return {
     result: (result) => renderWith(renderers, result),
-    error: (failure) => textError(failure, view),
+    error: (failure) => (failure.isExpected ? "" : textError(failure, view)),
   };
 }
 
 function textRenderers(view: View): ResultRenderers {
   const { isTTY, isQuiet } = view;
-  const lines = isTTY ? escapeText : (text: string) => text;
-  const name = isTTY ? escapeName : (text: string) => text;
-  const stat = (of: Stat) => statLines(of, isTTY ? (ms) => readableTime(ms, view.now()) : isoTime);
+  const lines = isTTY ? escapeText : escapeTextControls;
+  const name = namesFor(view);
+  const stat = (of: Stat) => (isTTY ? statTable(of, view.now(), view.theme) : statLines(of, isoTime));
   const confirm = (text: string) => (isTTY && !isQuiet ? text : "");
   return {
-    data: (result) => textData(result, view, stat),
+    data: (result) => headed(result, textData(result, view, stat), view),
     children: (result) => ({ out: textChildren(result, view) + (result.stat ? stat(result.stat) : "") }),
-    paths: ({ paths }) => ({ out: oneALine(isTTY ? paths.map(name) : paths) }),
+    "long-listing": (result) => ({ out: textLongListing(result, view) + (result.stat ? stat(result.stat) : "") }),
+    paths: ({ paths }) => ({ out: oneALine(paths.map(name)) }),
     created: ({ path, isShortLived }) => ({
-      out: isTTY ? `Created ${name(path)}\n` : `${path}\n`,
+      out: isTTY ? `Created ${name(path)}\n` : `${name(path)}\n`,
       ...(isShortLived && !isQuiet && { err: "note: an ephemeral ends with its session, and this session ends now\n" }),
     }),
     changed: (result) => ({
@@ -49,27 +60,27 @@ function textRenderers(view: View): ResultRenderers {
               : `Changed ${name(result.path)} (version ${result.stat.version})\n`,
           ),
     }),
-    existence: ({ path, exists }) => ({ out: confirm(`${name(path)} ${exists ? "exists" : "does not exist"}\n`) }),
+    existence: ({ path, exists, isOneOfMany }) => ({
+      out:
+        isOneOfMany && !isTTY && !isQuiet
+          ? `${name(path)}\t${exists}\n`
+          : confirm(`${name(path)} ${exists ? "exists" : "does not exist"}\n`),
+    }),
     deleted: ({ path }) => ({ out: confirm(`Deleted ${name(path)}\n`) }),
     "tree-deleted": ({ path, count }) => ({
       out: confirm(count > 1 ? `Deleted ${name(path)} and ${count - 1} below it\n` : `Deleted ${name(path)}\n`),
     }),
-    failed: ({ error }) => ({ err: `${escapeName(error.message)}\n` }),
+    failed: ({ error }) => ({ err: `${view.theme.error("error:")} ${escapeName(error.message)}\n` }),
     "lock-progress": (result) => textLockProgress(result, view),
-    "lock-held": ({ paths, environment }) => ({
-      out: assignments(environment),
-      ...(!isQuiet && { err: `holding ${paths.map(escapeName).join(", ")} until stdin ends or a signal comes\n` }),
-    }),
-    locked: ({ path, token, count }) => ({
-      out: confirm(`Locked ${name(path)} (token ${token})${count > 1 ? `, ${count} times` : ""}\n`),
-    }),
-    unlocked: ({ path, count }) => ({
-      out: confirm(count === 0 ? `Unlocked ${name(path)}\n` : `Still locked: ${name(path)}, ${count} more to unlock\n`),
-    }),
+    "lock-held": (result) => textLockHeld(result, view),
+    locked: (result) => textLocked(result, view),
+    "own-locks": (result) => textOwnLocks(result, view),
+    unlocked: (result) => textUnlocked(result, view),
     leader: (result) => textLeader(result, view),
     "lock-ended": () => ({}),
     locks: (result) => textLocks(result, view),
     "locks-watched": (result) => textLocksWatched(result, view),
+    "lock-board": (result) => textLockBoard(result, view),
     revocation: (result) => textRevocation(result, view),
     sequencer: ({ isCurrent }) => ({ out: isCurrent ? "current\n" : "stale\n" }),
     token: ({ path, token }) => ({ out: confirm(`${name(path)} is at token ${token}\n`) }),
@@ -111,7 +122,10 @@ function textRenderers(view: View): ResultRenderers {
       err: quotaWarnings(result),
     }),
     "quota-deleted": ({ path }) => ({ out: confirm(`Deleted the quota of ${name(path)}\n`) }),
-    stat: (result) => ({ out: stat(result.stat) }),
+    stat: (result) => {
+      const path = result.isOneOfMany && !isTTY ? `path = ${name(result.path)}\n` : "";
+      return headed(result, { out: path + stat(result.stat) }, view);
+    },
     help: (result) => ({ out: textHelp(result, view) }),
     "command-help": (result) => ({ out: textCommandHelp(result, view) }),
     topic: (result) => ({ out: textTopic(result, view) }),
@@ -124,9 +138,12 @@ function textRenderers(view: View): ResultRenderers {
     "working-znode": ({ path, hasMoved }) => ({ out: hasMoved ? "" : `${name(path)}\n` }),
     connected: (result) => ({ out: confirm(`Connected to ${connectedTo(result)}\n`) }),
     disconnected: () => ({ out: confirm("Closed the session\n") }),
-    serving: ({ address }) => ({
-      out: isTTY ? `Serving on ${name(address)}, in memory only; Ctrl-C stops it\n` : `${name(address)}\n`,
+    serving: ({ address, reach }) => ({
+      out: isTTY
+        ? `Serving on ${name(address)}, in memory only, to ${REACHES[reach]}; Ctrl-C stops it\n`
+        : `${name(address)}\n`,
     }),
+    warning: ({ message }) => (isQuiet ? {} : { err: `${view.theme.warning("warning:")} ${escapeName(message)}\n` }),
     history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
     "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
     "watch-event": (result) => ({ out: watchEventLine(result, view) }),
@@ -134,40 +151,35 @@ function textRenderers(view: View): ResultRenderers {
   };
 }
 
+const REACHES = { machine: "every user of this machine", network: "everybody who can reach it" } as const;
+
 function connectedTo({ server, sessionId, isReadOnly }: ConnectedResult): string {
   return `${escapeName(server)}, session ${hexId(sessionId)}${isReadOnly ? ", read-only" : ""}`;
 }
 
-function textData(
-  { data, stat, withStat, encoding }: DataResult,
-  view: View,
-  statText: (of: Stat) => string,
+/** One of several results on a terminal begins with its path. In a pipe nothing is added: data stays exact. */
+function headed(
+  { path, isOneOfMany }: { readonly path: string; readonly isOneOfMany?: boolean },
+  rendered: Rendered,
+  { isTTY, theme }: View,
 ): Rendered {
-  const bytes = data ?? Buffer.alloc(0);
-  const tail = withStat ? statText(stat) : "";
-  if (encoding === "base64") return { out: `${bytes.toString("base64")}\n${tail}` };
-  if (encoding === "hex") return { out: withLineEnd(hexDump(bytes)) + tail };
-  if (view.isTTY) return { out: withLineEnd(readableData(bytes)) + tail };
-  return { out: withStat ? Buffer.concat([bytes, Buffer.from(`\n${tail}`)]) : bytes };
-}
-
-function readableData(bytes: Buffer): string {
-  if (!isReadable(bytes)) return hexDump(bytes);
-  const text = bytes.toString();
-  return escapeText(prettyJson(text) ?? text);
+  if (!isOneOfMany || !isTTY) return rendered;
+  return { ...rendered, out: `${theme.heading(escapeName(path))}\n${rendered.out ?? ""}` };
 }
 
 function withLineEnd(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-function textChildren({ children, childStats }: ChildrenResult, { isTTY, columns: width, colors }: View): string {
-  if (!isTTY) return oneALine(children);
+function textChildren({ children, childStats }: ChildrenResult, view: View): string {
+  const { isTTY, columns: width, theme } = view;
+  if (!isTTY) return oneALine(children.map(namesFor(view)));
+  if (children.length === 0) return view.isQuiet ? "" : `${theme.faint("(no children)")}\n`;
   const cells = children.map((name): Cell => {
     const text = escapeName(name);
     const stat = childStats?.get(name);
-    if (stat && stat.ephemeralOwner !== 0n) return { text: `${text}*`, colored: `${colors.ephemeral(text)}*` };
-    if (stat && stat.numChildren > 0) return { text: `${text}/`, colored: `${colors.parent(text)}/` };
+    if (stat && stat.ephemeralOwner !== 0n) return { text: `${text}*`, colored: `${theme.ephemeral(text)}*` };
+    if (stat && stat.numChildren > 0) return { text: `${text}/`, colored: `${theme.parent(text)}/` };
     return { text };
   });
   return columns(cells, width);
@@ -177,10 +189,18 @@ function oneALine(texts: readonly string[]): string {
   return texts.length === 0 ? "" : `${texts.join("\n")}\n`;
 }
 
-function textError({ message, hint, stack, where }: Failure, { colors }: View): string {
+/** Of a message on a terminal: a name in it can have a megabyte. */
+const MAX_MESSAGE = 2_000;
+
+/** What the user wanted is no error: Ctrl-C, and no as an answer. */
+const NO_ERRORS: ReadonlySet<string> = new Set(["interrupted", "declined"]);
+
+function textError({ reason, message: whole, hint, stack, where }: Failure, { theme, isTTY }: View): string {
+  const message = isTTY ? shorten(whole, MAX_MESSAGE) : whole;
   const at = where === undefined ? "" : `${escapeName(where.file)}:${where.line}: `;
-  const lines = [`${at}${colors.error("error:")} ${escapeName(message)}`];
-  if (hint !== undefined) lines.push(colors.faint(`  ${escapeName(hint)}`));
-  if (stack !== undefined) lines.push(colors.faint(escapeText(stack)));
+  const label = NO_ERRORS.has(reason) ? "" : `${theme.error("error:")} `;
+  const lines = [`${at}${label}${escapeName(message)}`];
+  if (hint !== undefined) lines.push(theme.faint(`  ${escapeName(hint)}`));
+  if (stack !== undefined) lines.push(theme.faint(escapeText(stack)));
   return `${lines.join("\n")}\n`;
 }

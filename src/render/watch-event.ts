@@ -1,7 +1,6 @@
 /** What a watch has seen, in words. */
 import type { WatchEventResult } from "../results/watches.ts";
-import { escapeName } from "./escape.ts";
-import type { View } from "./renderer.ts";
+import { namesFor, type View } from "./renderer.ts";
 import { isoTime } from "./stat.ts";
 
 const WORDS: Readonly<Record<WatchEventResult["type"], string>> = {
@@ -21,9 +20,10 @@ const ZKCLI_TYPES: Readonly<Partial<Record<WatchEventResult["type"], string>>> =
 };
 
 /** `12:04:31 /a data changed` on a terminal; in a pipe the time in full, and words that stay as they are. */
-export function watchEventLine({ type, path, at }: WatchEventResult, { isTTY, colors }: View): string {
-  if (!isTTY) return `${isoTime(at)} ${type} ${path}\n`;
-  return `${colors.faint(clock(at))} ${escapeName(path)} ${WORDS[type]}\n`;
+export function watchEventLine({ type, path, at }: WatchEventResult, view: View): string {
+  const name = namesFor(view)(path);
+  if (!view.isTTY) return `${isoTime(at)} ${type} ${name}\n`;
+  return `${view.theme.faint(clock(at))} ${name} ${WORDS[type]}\n`;
 }
 
 /** zkCli's block; nothing for what zkCli does not know. */
@@ -34,7 +34,8 @@ export function watcherBlock({ type, path }: WatchEventResult, name: (text: stri
     : `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${known} path:${name(path)}\n`;
 }
 
-function clock(at: number): string {
+/** The time of day where the reader is: `12:04:31`. */
+export function clock(at: number): string {
   const time = new Date(at);
   return [time.getHours(), time.getMinutes(), time.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":");
 }

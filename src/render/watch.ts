@@ -1,12 +1,25 @@
 /** What is told of watches: one line each, so that a reader can go on line by line. */
+import { escapeName } from "../escape.ts";
 import type { RanResult, WatchedResult, WatchesRemovedResult } from "../results/watches.ts";
+import { shorten } from "../shorten.ts";
+import { formatSize } from "../size.ts";
 import { isReadable } from "./bytes.ts";
-import { escapeName } from "./escape.ts";
-import type { Rendered, View } from "./renderer.ts";
+import { jsonLine, paintJson } from "./pretty-json.ts";
+import { namesFor, type Rendered, type View } from "./renderer.ts";
+import { isoTime } from "./stat.ts";
+import { clock } from "./watch-event.ts";
 
 /** Changes on stdout, what is said beside them on stderr. */
-export function textWatched(result: WatchedResult, { isTTY, isQuiet, colors }: View): Rendered {
-  const path = isTTY ? escapeName(result.path) : result.path;
+export function textWatched(result: WatchedResult, view: View): Rendered {
+  const { isQuiet, theme } = view;
+  const isCut = view.isTTY && !result.isWhole;
+  const name = namesFor(view);
+  const path = name(result.path);
+  // In a pipe the time comes last, so that what was read before it keeps its place.
+  const { at = view.now() } = result;
+  const line = (text: string): Rendered => ({
+    out: view.isTTY ? `${theme.faint(clock(at))} ${text}\n` : `${text}\t${isoTime(at)}\n`,
+  });
   const note = (text: string): Rendered => (isQuiet ? {} : { err: `note: ${text}\n` });
   switch (result.event) {
     case "session-lost":
@@ -17,17 +30,45 @@ export function textWatched(result: WatchedResult, { isTTY, isQuiet, colors }: V
       return note(`not watched: ${escapeName(result.error.message)}`);
     case "absent":
     case "deleted":
-      return { out: `${colors.heading(result.event)} ${path}\n` };
+      return line(`${theme.heading(result.event)} ${path}`);
     case "children": {
-      const names = [...result.added.map((name) => `+${name}`), ...result.removed.map((name) => `-${name}`)];
-      const shown = names.map((name) => (isTTY ? escapeName(name) : name)).join(" ");
-      return { out: `${colors.heading("children")} ${path}: ${shown}\n` };
+      const names = [...result.added.map((added) => `+${added}`), ...result.removed.map((removed) => `-${removed}`)];
+      const shown = isCut ? firstNames(names.map(name)) : names.map(name).join(" ");
+      return line(`${theme.heading("children")} ${path}: ${shown}`);
     }
     default: {
-      const data = result.data === null || result.data.length === 0 ? "" : `: ${oneLine(result.data)}`;
-      return { out: `${colors.heading(result.event)} ${path} (version ${result.stat.version})${data}\n` };
+      const data = result.data === null || result.data.length === 0 ? "" : `: ${dataLine(result.data, isCut, view)}`;
+      return line(`${theme.heading(result.event)} ${path} (version ${result.stat.version})${data}`);
     }
   }
+}
+
+/** Of each line on a terminal: a dozen rows of it. */
+const MAX_SHOWN = 1_000;
+
+/** The data, or its beginning. On a terminal JSON takes one line, and has colours. */
+function dataLine(data: Buffer, isCut: boolean, { isTTY, theme }: View): string {
+  const json = isTTY && isReadable(data) ? jsonLine(data.toString()) : undefined;
+  const bytes = json === undefined ? data : Buffer.from(json);
+  const shown = (part: Buffer) => (json === undefined ? oneLine(part) : paintJson(oneLine(part), theme));
+  if (!isCut || bytes.length <= MAX_SHOWN) return shown(bytes);
+  // Not in the middle of a character.
+  let end = MAX_SHOWN;
+  while (end > MAX_SHOWN - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  const more = `… ${formatSize(bytes.length - end)} more; --all shows them`;
+  return `${shown(bytes.subarray(0, end))} ${theme.faint(more)}`;
+}
+
+function firstNames(names: readonly string[]): string {
+  let shown = "";
+  for (const [index, name] of names.entries()) {
+    if (shown.length + name.length > MAX_SHOWN) {
+      const part = index === 0 ? `${shorten(name, MAX_SHOWN)} ` : shown;
+      return `${part}… ${names.length - Math.max(index, 1)} more; --all shows them`;
+    }
+    shown += `${name} `;
+  }
+  return shown.trimEnd();
 }
 
 function oneLine(bytes: Buffer): string {
@@ -44,9 +85,12 @@ export function textRan({ path, argv, end }: RanResult): Rendered {
 const REMOVED = { children: "ChildWatchRemoved", data: "DataWatchRemoved", persistent: "PersistentWatchRemoved" };
 
 /** zkCli shows each as an event of its watcher. */
-export function zkcliWatchesRemoved({ path, removed, printsWatches }: WatchesRemovedResult): string {
+export function zkcliWatchesRemoved(
+  { path, removed, printsWatches }: WatchesRemovedResult,
+  name: (text: string) => string,
+): string {
   if (!printsWatches) return "";
   return removed
-    .map((kind) => `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${REMOVED[kind]} path:${path}\n`)
+    .map((kind) => `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${REMOVED[kind]} path:${name(path)}\n`)
     .join("");
 }

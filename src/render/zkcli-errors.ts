@@ -1,4 +1,4 @@
-import { escapeName } from "./escape.ts";
+import { escapeName, escapeText } from "../escape.ts";
 import type { Failure } from "./renderer.ts";
 import { zkcliUsage, zkcliUsageList } from "./zkcli-usage.ts";
 
@@ -65,7 +65,7 @@ export function zkcliError(failure: Failure): string {
   const { reason, stack } = failure;
   const list = reason === "unknown-command" ? zkcliUsageList() : "";
   const lines = sentences(failure).map((sentence) => `${escapeName(sentence)}\n`);
-  return `${list}${lines.join("")}${stack === undefined ? "" : `${stack}\n`}`;
+  return `${list}${lines.join("")}${stack === undefined ? "" : `${escapeText(stack)}\n`}`;
 }
 
 function sentences(failure: Failure): string[] {

@@ -1,6 +1,7 @@
 /** What zkCli says of failures that have a text of their own with one command, some of it on stdout. */
+
+import { escapeName } from "../escape.ts";
 import { limitsPath } from "../session/quota.ts";
-import { escapeName } from "./escape.ts";
 import type { Failure, Rendered } from "./renderer.ts";
 import { zkcliUsage } from "./zkcli-usage.ts";
 

@@ -1,14 +1,17 @@
-/** stdout as Apache zkCli 3.8 writes it, byte for byte, and its error texts; only a terminal is spared control characters. */
+/**
+ * stdout as Apache zkCli 3.8 writes it, byte for byte, and its error texts. On a terminal everything is escaped; in a pipe
+ * data stays exact, and names and ids have their control characters escaped: no name that ZooKeeper allows has any.
+ */
 import { isUtf8 } from "node:buffer";
+import { escapeText, escapeTextControls } from "../escape.ts";
 import type { DataResult, OldForm } from "../results/znodes.ts";
 import type { Stat } from "../session/session.ts";
 import { zkcliAcl } from "./acl.ts";
 import { framedHexDump } from "./bytes.ts";
 import { zkcliClients } from "./config.ts";
-import { escapeName, escapeText } from "./escape.ts";
 import { javaDate } from "./java-date.ts";
 import { quotaWarnings, zkcliQuota } from "./quota.ts";
-import { type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
+import { namesFor, type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
 import { statLines } from "./stat.ts";
 import { textRenderer } from "./text.ts";
 import { zkcliWatchesRemoved } from "./watch.ts";
@@ -22,19 +25,22 @@ export function zkcliRenderer(view: View): Renderer {
 }
 
 function zkcliRenderers(view: View): ResultRenderers {
-  const name = view.isTTY ? escapeName : (text: string) => text;
-  const text = view.isTTY ? escapeText : (raw: string) => raw;
+  const name = namesFor(view);
+  const data = view.isTTY ? escapeText : (raw: string) => raw;
+  const text = view.isTTY ? escapeText : escapeTextControls;
   // zkCli has no help; its own is printed with an unknown command, to stderr.
   const help = textRenderer(view);
   return {
     data: (result) => ({
-      out: `${text(zkcliData(result))}\n${result.withStat ? block(result.stat) : ""}`,
+      out: `${data(zkcliData(result))}\n${result.withStat ? block(result.stat) : ""}`,
       ...deprecation(result),
     }),
     children: ({ children, stat, oldForm }) => ({
       out: `[${children.map(name).join(", ")}]\n${stat ? block(stat) : ""}`,
       ...deprecation({ oldForm }),
     }),
+    // zkCli has no -l.
+    "long-listing": help.result,
     // One path a line, as everywhere.
     paths: help.result,
     created: ({ path }) => ({ err: `Created ${name(path)}\n` }),
@@ -44,7 +50,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     stat: ({ stat, oldForm }) => ({ out: block(stat), ...deprecation({ oldForm }) }),
     "tree-deleted": () => ({}),
     // One behind the other on one line, as zkCli does it; of a deletion it tells nothing but that it failed.
-    failed: ({ what, path, error }) => ({ out: what === "setAcl" ? keeperMessage(error, name(path)) : "" }),
+    failed: ({ what, path, error }) => ({ out: what === "setAcl" ? name(keeperMessage(error, path)) : "" }),
     acl: ({ acl, stat, withStat }) => ({ out: text(zkcliAcl(acl)) + (withStat ? block(stat) : "") }),
     "acl-changed": ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
     "tree-acl-changed": () => ({}),
@@ -60,24 +66,26 @@ function zkcliRenderers(view: View): ResultRenderers {
         (isNew ? "Committed new configuration:\n" : "") +
         `${text(isBrief ? zkcliClients(lines) : lines)}\n${withStat ? block(stat) : ""}`,
     }),
-    quota: (result) => zkcliQuota(result),
+    quota: (result) => zkcliQuota(result, name),
     "quota-changed": (result) => ({ out: quotaWarnings(result) }),
     "quota-deleted": () => ({}),
     help: help.result,
     "command-help": help.result,
     topic: help.result,
     "watch-added": () => ({}),
-    "watches-removed": (result) => ({ out: zkcliWatchesRemoved(result) }),
+    "watches-removed": (result) => ({ out: zkcliWatchesRemoved(result, name) }),
     // zkCli has nothing like them.
     watched: help.result,
     "lock-progress": help.result,
     "lock-held": help.result,
     locked: help.result,
+    "own-locks": help.result,
     unlocked: help.result,
     leader: help.result,
     "lock-ended": help.result,
     locks: help.result,
     "locks-watched": help.result,
+    "lock-board": help.result,
     revocation: help.result,
     sequencer: help.result,
     token: help.result,
@@ -86,6 +94,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     connected: () => ({}),
     disconnected: () => ({}),
     serving: ({ address }) => ({ out: `${name(address)}\n` }),
+    warning: help.result,
     history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
     "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
     "watch-event": (result) => ({ out: watcherBlock(result, name) }),

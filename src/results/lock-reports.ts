@@ -1,7 +1,9 @@
 /** What is said of locks that others hold: the queues, requests to give way, and fences. */
+import type { BoardChange } from "../recipes/locks/board.ts";
 import type { Deadlock } from "../recipes/locks/deadlocks.ts";
 import type { Party } from "../recipes/locks/holder-record.ts";
 import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
+import type { Timeline } from "../recipes/locks/queue-history.ts";
 
 /** Who holds and who waits. Where nobody holds any of them, the exit code is 1. */
 export interface LocksResult {
@@ -10,6 +12,8 @@ export interface LocksResult {
   /** All locks below this path were looked for. */
   readonly root?: string;
   readonly deadlocks: readonly Deadlock[];
+  /** Why each one holds or waits is told too. */
+  readonly isExplained?: boolean;
 }
 
 /** The queues as they are now, while they are watched. */
@@ -18,6 +22,14 @@ export interface LocksWatchedResult {
   readonly reports: readonly LockReport[];
   /** Those among them that have changed; none when only time has passed. */
   readonly changed: readonly LockReport[];
+  /** How the queues have moved; only where it is drawn. */
+  readonly timeline?: Timeline;
+}
+
+/** All locks below `root`, while they are watched. */
+export interface LockBoardResult extends BoardChange {
+  readonly kind: "lock-board";
+  readonly root: string;
 }
 
 /** `unaskable`: its library does not listen. `released`: it was waited for, and has given way. `gone`: it had already. */
@@ -49,7 +61,13 @@ interface TokenResult {
   readonly before?: bigint;
 }
 
-export type LockReportResult = LocksResult | LocksWatchedResult | RevocationResult | SequencerResult | TokenResult;
+export type LockReportResult =
+  | LocksResult
+  | LocksWatchedResult
+  | LockBoardResult
+  | RevocationResult
+  | SequencerResult
+  | TokenResult;
 
 /** Whoever it is, in a few words: `ann@web3 pid 4711 deploy.sh`, `10.0.0.7 (Curator)`. */
 export function nameHolder(party: Party): string {

@@ -44,6 +44,15 @@ export interface ConfigResult {
 interface ServingResult {
   readonly kind: "serving";
   readonly address: string;
+  /** Who can connect: every user of this machine, or everybody on the network. */
+  readonly reach: "machine" | "network";
+}
+
+/** What is asked for is done, but it is risky. */
+interface WarningResult {
+  readonly kind: "warning";
+  readonly reason: string;
+  readonly message: string;
 }
 
 export type ShellResult =
@@ -52,4 +61,5 @@ export type ShellResult =
   | DisconnectedResult
   | HistoryResult
   | ConfigResult
-  | ServingResult;
+  | ServingResult
+  | WarningResult;

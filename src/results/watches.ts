@@ -36,6 +36,10 @@ interface WatchPrintingResult {
 interface WatchedZnode {
   readonly kind: "watched";
   readonly path: string;
+  /** When it was heard of, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Nothing is cut on a terminal, however long it is. */
+  readonly isWhole?: boolean;
 }
 
 /** What `watch` tells of a znode, first what is there and then each change; and, on stderr, of the watch itself. */
@@ -51,7 +55,7 @@ export type WatchedResult =
       readonly added: readonly string[];
       readonly removed: readonly string[];
     })
-  | (WatchedZnode & { readonly event: "session-lost" | "session-replaced" })
+  | (Omit<WatchedZnode, "at"> & { readonly event: "session-lost" | "session-replaced"; readonly at?: number })
   | (WatchedZnode & { readonly event: "unreadable"; readonly error: Error });
 
 /** A program was run for a change of `path`. */

@@ -16,6 +16,10 @@ export interface DataResult {
   readonly withStat: boolean;
   /** How the caller wants the bytes; `auto` leaves it to the renderer. */
   readonly encoding: "auto" | "base64" | "hex";
+  /** Nothing is cut on a terminal, however long it is. */
+  readonly isWhole?: boolean;
+  /** Several paths were given: which one this is has to be said. */
+  readonly isOneOfMany?: boolean;
   readonly oldForm?: OldForm | undefined;
 }
 
@@ -31,6 +35,18 @@ export interface ChildrenResult {
   readonly oldForm?: OldForm;
 }
 
+/** Znodes with their stats, one a row: `ls -l`. With -R one of many pieces. */
+export interface LongListingResult {
+  readonly kind: "long-listing";
+  readonly entries: readonly { readonly path: string; readonly stat: Stat }[];
+  /** Paths are shown whole, not the last name alone. */
+  readonly isRecursive: boolean;
+  /** Rows have come before: the titles are not written again. */
+  readonly isContinued: boolean;
+  /** The parent's stat, when it was asked for. */
+  readonly stat?: Stat;
+}
+
 /** A piece of a recursive listing: absolute paths. */
 export interface PathsResult {
   readonly kind: "paths";
@@ -41,6 +57,8 @@ interface StatResult {
   readonly kind: "stat";
   readonly path: string;
   readonly stat: Stat;
+  /** Several paths were given. */
+  readonly isOneOfMany?: boolean;
   readonly oldForm?: OldForm;
 }
 
@@ -49,6 +67,8 @@ interface ExistenceResult {
   readonly kind: "existence";
   readonly path: string;
   readonly exists: boolean;
+  /** Several paths were given. */
+  readonly isOneOfMany?: boolean;
 }
 
 interface CountResult {
@@ -95,10 +115,10 @@ interface TreeDeletedResult {
   readonly count: number;
 }
 
-/** One znode of many that could not be changed; the others go on. */
+/** One znode of many that could not be read or changed; the others go on. */
 export interface FailedResult {
   readonly kind: "failed";
-  readonly what: "delete" | "setAcl";
+  readonly what: "delete" | "setAcl" | "read";
   readonly path: string;
   readonly error: Error & { readonly code?: number | undefined; readonly reason?: string };
 }
@@ -111,6 +131,7 @@ interface SyncedResult {
 export type ZnodeResult =
   | DataResult
   | ChildrenResult
+  | LongListingResult
   | PathsResult
   | StatResult
   | ExistenceResult

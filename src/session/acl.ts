@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { UsageError } from "../errors.ts";
 import { type Acl, Permission } from "./session.ts";
 
@@ -53,15 +52,22 @@ export function formatAcl({ scheme, id, perms }: Acl): string {
   return `${scheme}:${id}:${formatPerms(perms)}`;
 }
 
-/** Turns every `digest:USER:PASSWORD` into what servers compare with: the password's hash in its place. */
-export function hashDigests(acl: readonly Acl[]): Acl[] {
-  return acl.map((entry) => {
-    if (entry.scheme !== "digest") return entry;
-    const colon = entry.id.indexOf(":");
-    if (colon <= 0) {
-      throw new UsageError("a digest to be hashed is USER:PASSWORD", { hint: "as in digest:USER:PASSWORD:cdrwa" });
-    }
-    const hash = createHash("sha1").update(entry.id).digest("base64");
-    return { ...entry, id: `${entry.id.slice(0, colon)}:${hash}` };
-  });
+/** What servers compare with: a SHA-1 of 20 bytes in base64. */
+const SHA1_BASE64 = /^[A-Za-z0-9+/]{27}=$/;
+
+/**
+ * The ACL that a server may be asked for. A digest that is not a hash is refused, because the server takes a password there
+ * too, and then no password opens the znode. Throws UsageError, which does not repeat the password.
+ */
+export function checkedAcl(acl: readonly Acl[]): readonly Acl[] {
+  for (const { scheme, id } of acl) {
+    const colon = id.indexOf(":");
+    // Servers refuse a digest without a colon themselves.
+    if (scheme !== "digest" || colon < 0 || SHA1_BASE64.test(id.slice(colon + 1))) continue;
+    throw new UsageError(`the digest of '${id.slice(0, colon)}' is not a hash (28 characters of base64)`, {
+      reason: "not-a-hash",
+      hint: "an ACL takes digest:USER:HASH:PERMS, as getAcl prints it; setAcl and create hash a password with --hash-digests",
+    });
+  }
+  return acl;
 }

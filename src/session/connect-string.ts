@@ -4,14 +4,38 @@ import { validatePath } from "./path.ts";
 
 const DEFAULT_PORT = 2181;
 
-/** Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. Throws UsageError. */
+const SOCKET = "unix:";
+/** The system keeps a socket's path in 108 bytes, on macOS in 104, with a zero at the end. */
+const MAX_SOCKET_BYTES = 103;
+
+/**
+ * Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. `unix:PATH` is the socket of an embedded
+ * server, alone and without a chroot. Throws UsageError.
+ */
 export function parseConnectString(text: string): { servers: ServerAddress[]; chroot: string } {
+  if (text.startsWith(SOCKET)) return { servers: [parseSocket(text)], chroot: "" };
   const slash = text.indexOf("/");
   const hosts = slash < 0 ? text : text.slice(0, slash);
   const chroot = slash < 0 || text.slice(slash) === "/" ? "" : text.slice(slash);
   if (chroot !== "") validatePath(chroot);
   const servers = hosts.split(",").map((part) => parseAddress(part.trim(), text));
   return { servers, chroot };
+}
+
+function parseSocket(text: string): ServerAddress {
+  const host = text.slice(SOCKET.length);
+  if (isSocket({ host }) && Buffer.byteLength(host) <= MAX_SOCKET_BYTES) return { host, port: 0 };
+  throw new UsageError(`bad socket '${text}'`, { hint: `use unix:/PATH with at most ${MAX_SOCKET_BYTES} bytes` });
+}
+
+/** Whether a server is reached through the file system: what is said there never leaves this machine. */
+export function isSocket({ host }: Pick<ServerAddress, "host">): boolean {
+  return host.startsWith("/");
+}
+
+/** Whether an address is this machine's own, by its name alone. */
+export function isLoopback({ host }: Pick<ServerAddress, "host">): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 }
 
 function parseAddress(part: string, whole: string): ServerAddress {
@@ -40,7 +64,8 @@ export function formatConnectString({ servers, chroot = "" }: Pick<SessionOption
   return servers.map(formatAddress).join() + chroot;
 }
 
-/** `host:port`, with brackets around IPv6. */
+/** `host:port`, with brackets around IPv6; `unix:PATH` for a socket. */
 export function formatAddress({ host, port }: ServerAddress): string {
+  if (isSocket({ host })) return `${SOCKET}${host}`;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

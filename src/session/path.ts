@@ -81,3 +81,11 @@ export function resolvePath(text: string, cwd: string): string {
   const path = `/${names.join("/")}`;
   return last === "" && path !== "/" ? `${path}/` : path;
 }
+
+/** Throws UsageError for an absolute path with `.` or `..` in it, in words that help more than those of {@link validatePath}. */
+export function refuseSteps(text: string): void {
+  // Asked of every path of a long script: most are done after the first look.
+  const [, step] = (text.includes("/.") && /^\/(?:.*\/)?(\.\.?)(?:\/|$)/s.exec(text)) || [];
+  if (step === undefined) return;
+  throw badPath(text, `${text}: "${step}" only works in relative paths`);
+}

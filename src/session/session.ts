@@ -193,12 +193,25 @@ export interface Session {
   readonly environment: Readonly<Record<string, string>>;
 
   /**
-   * True while ZooKeeper cannot have expired this session, judged by clocks rather than by the last state heard:
-   * false at the first look after a pause that was longer than the session could live.
+   * True while ZooKeeper has no reason to expire this session, judged by clocks rather than by the last state heard: false
+   * at the first look after a pause that was longer than the session could live. It is no proof: a leader that has lost
+   * its followers answers for some seconds more while another leader's clock runs. {@link leaseForMs} is the proof.
    */
   isAlive(): boolean;
   /** Milliseconds for which {@link isAlive} will stay true if nothing is ever heard again; 0 when it is already false. */
   aliveForMs(): number;
+  /**
+   * Milliseconds for which no server can have expired this session, even if nothing is ever heard again: counted from the
+   * last committed transaction of which a leader with a quorum is proved to have heard. 0 when that is too long ago, as
+   * it is for a session that only reads; any write renews it.
+   */
+  leaseForMs(): number;
+  /**
+   * Keeps the lease up: until the returned function is called, heartbeats are committed transactions that check `paths`,
+   * and the session is lost when its lease runs out. `onMissing` is called when one of `paths` does not exist any more.
+   * Call it with a lease that has not run out, right after a write.
+   */
+  keepLease(paths: readonly string[], onMissing: () => void): () => void;
 
   /** Resolves when a server has accepted the session; rejects when none did within the connect timeout. */
   connected(options?: CallOptions): Promise<void>;

@@ -2,12 +2,16 @@
 import { type Argument, newZnodePath, type Option, znodePath } from "../commands/arguments.ts";
 import { type AnyCommand, type CommandEntry, findCommand } from "../commands/command.ts";
 import { longName } from "../commands/usage.ts";
+import { oneLineOptions } from "../global-options.ts";
 import type { Listing } from "./children-cache.ts";
+import { commandIndex } from "./globals.ts";
 import { lex, quoteWord, type Word } from "./line.ts";
 
 /** More candidates than this are not shown. */
 export const MAX_SHOWN = 200;
 const MAX_SORTED = 10_000;
+
+const ONE_LINE_OPTIONS = oneLineOptions.map(({ name }) => `--${name}`);
 
 export interface Completion {
   /** The text up to the cursor, completed as far as it is clear. */
@@ -21,6 +25,8 @@ export interface Completion {
 export interface CompletionSources {
   readonly commands: readonly CommandEntry[];
   readonly cwd: string;
+  /** What `unlock` can be followed by. */
+  readonly heldLocks?: readonly string[];
   list(parent: string): Promise<Listing>;
 }
 
@@ -29,13 +35,19 @@ export async function complete(before: string, sources: CompletionSources): Prom
   const place = findPlace(before);
   if (!place) return { text: before, shown: [] };
   const { word, words } = place;
-  if (words.length === 0) return finish(before, place, commandNames(sources.commands, word.text));
-  const entry = findCommand(sources.commands, words[0]?.text ?? "");
+  const at = commandIndex(words.map(({ text }) => text));
+  if (at < 0) {
+    const isOption = word.text.startsWith("-");
+    const names = isOption ? ONE_LINE_OPTIONS : commandNames(sources.commands, word.text);
+    return finish(before, { word, words: [] }, names);
+  }
+  const entry = findCommand(sources.commands, words[at]?.text ?? "");
   if (!entry) return { text: before, shown: [] };
   if (entry.name === "help") return finish(before, place, commandNames(sources.commands, word.text));
   const command = await entry.load();
-  if (word.text.startsWith("-")) return finish(before, place, optionNames(command));
-  const argument = argumentAt(command, words.slice(1));
+  if (word.text.startsWith("-")) return finish(before, place, optionNames(command, word.text));
+  const argument = argumentAt(command, words.slice(at + 1));
+  if (entry.name === "unlock" && argument === "path") return finish(before, place, sources.heldLocks ?? []);
   if (argument === "value" || (argument !== "path" && !word.text.startsWith("/"))) return { text: before, shown: [] };
   return completePath(before, place, sources);
 }
@@ -67,10 +79,12 @@ function commandNames(commands: readonly CommandEntry[], begun: string): string[
   return [...commands.map(({ name }) => name), ...aliases];
 }
 
-function optionNames(command: AnyCommand): string[] {
-  return Object.entries<Option<unknown>>(command.options).flatMap(([key, { short }]) =>
+function optionNames(command: AnyCommand, begun: string): string[] {
+  const own = Object.entries<Option<unknown>>(command.options).flatMap(([key, { short }]) =>
     short === "" ? [longName(key)] : [short, longName(key)],
   );
+  // With one dash the command's own are enough to look at.
+  return begun.startsWith("--") ? [...new Set([...own, ...ONE_LINE_OPTIONS])] : own;
 }
 
 /** What comes after `words`: a path, the value of an option, or something else. */
@@ -155,9 +169,15 @@ function matches(candidates: readonly string[], typed: string): readonly string[
 }
 
 function commonPrefix(words: readonly string[]): string {
-  let prefix = words[0] ?? "";
-  for (const word of words) while (!word.startsWith(prefix)) prefix = prefix.slice(0, -1);
-  return prefix;
+  const [first = ""] = words;
+  let { length } = first;
+  for (const word of words) {
+    let same = 0;
+    while (same < length && word.charCodeAt(same) === first.charCodeAt(same)) same++;
+    length = same;
+  }
+  // Half a surrogate pair cannot be written.
+  return first.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 }
 
 function replaceWord(before: string, { word }: Place, text: string): string {

@@ -1,7 +1,7 @@
 /** Runs an invocation and writes what it says. Every front end comes through here. */
 import { Outside, type Reader } from "../commands/arguments.ts";
 import type { Context } from "../commands/command.ts";
-import { ExitCode, RefusedError, UsageError } from "../errors.ts";
+import { cannotRead, ExitCode, RefusedError, UsageError } from "../errors.ts";
 import { type Io, readAll, write } from "../io/io.ts";
 import type { Rendered, Renderer, Status } from "../render/renderer.ts";
 import { type Control, exitCodeOfResult, isControl, type Result } from "../result.ts";
@@ -110,17 +110,24 @@ async function askFirst(
   const asker = typeof given === "function" ? given() : given;
   if (question !== undefined && asker !== "yes") {
     if (asker === undefined) {
-      throw new RefusedError("needs-confirmation", `${entry.name} wants an answer: ${question}`, {
-        hint: `--yes answers yes${"dryRun" in command.options ? "; --dry-run only shows what would happen" : ""}`,
-      });
+      const why = given === undefined ? "--no-input is on" : "there is no terminal";
+      const dryRun = "dryRun" in command.options ? " (--dry-run only shows what would happen)" : "";
+      const message = `${entry.name} needs confirmation, and ${why}; add --yes to go ahead`;
+      throw new RefusedError("needs-confirmation", message, { hint: `the question: ${question}${dryRun}` });
     }
     if (!(await asker.confirm(question, context.signal))) throw new RefusedError("declined", "nothing was done");
   }
   if (wanted === undefined) return context;
   if (asker === undefined || asker === "yes") {
-    throw new RefusedError("needs-input", `${entry.name} needs an answer: ${wanted}`, { hint: "give it on the line" });
+    const why =
+      asker === "yes"
+        ? "--yes cannot stand for"
+        : given === undefined
+          ? "--no-input forbids to ask for"
+          : "no terminal to ask for";
+    throw new RefusedError("needs-input", `${why} ${wanted.what}; use ${wanted.instead}`);
   }
-  return { ...context, secret: await asker.secret(wanted, context.signal) };
+  return { ...context, secret: await asker.secret(wanted.question, context.signal) };
 }
 
 class OneResult implements Running {
@@ -221,8 +228,7 @@ function outsideReader({ io, context, readStdin = () => readAll(io.stdin, contex
       try {
         return await io.readFile(path);
       } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause);
-        throw new UsageError(`cannot read the data: ${why}`, {
+        throw new UsageError(cannotRead(path, cause), {
           cause,
           hint: `to store the text @${path} write @@${path}`,
         });

@@ -1,12 +1,15 @@
 /** What all front ends have in common: the world outside, the settings, and the context a command runs in. */
 import type { Context, Program, RunningServer, ServerRequest } from "../commands/command.ts";
+import type { GlobalFlags } from "../global-options.ts";
 import { type Io, inputEnd } from "../io/io.ts";
 import type { Renderer } from "../render/renderer.ts";
 import type { SessionOptions } from "../session/options.ts";
 import type { Session, WatchListener } from "../session/session.ts";
+import type { Warnings } from "../warnings.ts";
 import type { Execution } from "./execute.ts";
 import type { Dialect } from "./parser.ts";
 import type { SeparateOptions, ShellState } from "./shell-state.ts";
+import type { Trace } from "./trace.ts";
 
 export interface FrontEndOptions {
   readonly io: Io;
@@ -16,12 +19,22 @@ export interface FrontEndOptions {
   readonly isReadOnly: boolean;
   readonly isForPeople: () => boolean;
   readonly asker: Execution["asker"] | undefined;
+  /** Nothing is shown beside results and warnings. */
+  readonly isQuiet?: boolean;
   /** Opens a session to `target`, or to the servers the program was started with. */
   readonly openSession: (target?: string, options?: Pick<SessionOptions, "timeoutMs">) => Promise<Session>;
   readonly startServer: (request: ServerRequest) => Promise<RunningServer>;
+  /** Where what is risky about a session is told. */
+  readonly warnings?: Warnings;
+  /** Told before a credential that was typed is sent to `target`, or to the servers the program was started with. */
+  readonly onCredential?: (scheme: string, target: string | undefined) => Promise<void>;
   /** Somebody reads what is told while a command waits. */
   readonly isFollowed?: () => boolean;
   readonly renderer: () => Promise<Renderer>;
+  /** The settings of one line that has options of its own; left out where lines have none. */
+  readonly forLine?: (flags: GlobalFlags) => FrontEndOptions;
+  /** Given for a line with --debug: the trace is on while it runs. */
+  readonly lineTrace?: Trace;
   /** Whose rules hold for the words of a line; our own when left out. */
   readonly dialect?: Dialect;
 }
@@ -47,21 +60,52 @@ export class FrontEnd {
   /** What every line is executed with, but for its context. */
   readonly execution: Omit<Execution, "context">;
   readonly dialect: Dialect;
+  readonly isQuiet: boolean;
+  readonly warnings: Warnings | undefined;
+  readonly onCredential: FrontEndOptions["onCredential"];
   readonly #startServer: FrontEndOptions["startServer"];
   readonly #isForPeople: () => boolean;
   readonly #isFollowed: () => boolean;
+  readonly #forLine: FrontEndOptions["forLine"];
+  /** By the options of the line: what a renderer and the rest need is set up once for all lines with the same options. */
+  readonly #ofLines = new Map<string, FrontEnd>();
+  readonly #lineTrace: Trace | undefined;
 
   constructor(options: FrontEndOptions) {
     const { io, program, signal, isReadOnly, isForPeople, asker, openSession, renderer, dialect = "zksh" } = options;
     this.#isFollowed = options.isFollowed ?? (() => false);
     this.io = io;
     this.dialect = dialect;
+    this.isQuiet = options.isQuiet ?? false;
     this.program = program;
     this.signal = signal;
     this.openSession = openSession;
+    this.warnings = options.warnings;
+    this.onCredential = options.onCredential;
     this.#startServer = options.startServer;
     this.#isForPeople = isForPeople;
+    this.#forLine = options.forLine;
+    this.#lineTrace = options.lineTrace;
     this.execution = { io, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
+  }
+
+  /** For a line with these options of its own; this one for a line without any. Throws UsageError. */
+  forLine(flags: GlobalFlags): FrontEnd {
+    if (this.#forLine === undefined || Object.keys(flags).length === 0) return this;
+    const key = JSON.stringify(flags);
+    const known = this.#ofLines.get(key) ?? new FrontEnd(this.#forLine(flags));
+    this.#ofLines.set(key, known);
+    return known;
+  }
+
+  /** Requests of other lines must not be seen in the trace of this one. */
+  get tracesLine(): boolean {
+    return this.#lineTrace !== undefined;
+  }
+
+  /** Runs a line, with the protocol trace on where its own options ask for it. */
+  traced<T>(line: () => Promise<T>): Promise<T> {
+    return this.#lineTrace ? this.#lineTrace.during(line) : line();
   }
 
   /** A session for the shell, or with options one beside it. */
@@ -82,6 +126,7 @@ export class FrontEnd {
       signal,
       cwd: state.cwd,
       isOneShot,
+      isZkcli: this.dialect === "zkcli",
       get isForPeople() {
         return isForPeople();
       },
@@ -96,8 +141,10 @@ export class FrontEnd {
       },
       runChild: (request) => io.runChild(request),
       findProgram: (name) => io.findProgram(name),
+      prepareGuard: (options) => io.prepareGuard(options),
       startGuarded: (request) => io.startGuarded(request),
       stdinEnd: (until) => inputEnd(io.stdin, until),
+      stdinIsOver: () => io.stdin.isOver?.(),
       startServer: this.#startServer,
       writeFile: (path, data) => io.writeFile(path, data),
       cannotWrite: (path) => io.cannotWrite(path),

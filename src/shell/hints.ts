@@ -1,7 +1,6 @@
 /** What to do next, by command and reason, where the error itself does not say. `*` stands for every other command. */
 const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   create: {
-    "no-node": "create -p makes the missing parents too",
     "node-exists": "set replaces the data of a znode that exists",
     "invalid-acl": "auth:: needs an identity (--auth); a digest needs a hash (--hash-digests makes it)",
     unimplemented: "TTL znodes need a server with zookeeper.extendedTypesEnabled=true; containers need 3.5 or newer",
@@ -19,8 +18,10 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "*": {
     "bad-version": "stat shows the version it has now",
-    "no-auth": "--auth digest:USER:PASSWORD proves who you are",
-    unreachable: "-s HOSTS names the servers to use",
+    "quota-exceeded": "listquota shows the limits of a path",
+    "no-auth": "authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth",
+    "request-too-large": "where the servers' jute.maxbuffer is larger, --max-request SIZE raises the limit",
+    "reply-too-long": "--max-reply SIZE raises the limit, for example to 512m",
   },
 };
 
@@ -29,6 +30,9 @@ export function hintFor(
   reason: string,
   { isDefaultServer = false } = {},
 ): string | undefined {
-  if (isDefaultServer && reason === "unreachable") return `${HINTS["*"]?.[reason]}; --embedded needs none`;
+  // Servers that were named need no hint how to name them.
+  if (isDefaultServer && reason === "unreachable" && command !== "connect") {
+    return "-s HOSTS names the servers to use; --embedded needs none";
+  }
   return HINTS[command ?? "*"]?.[reason] ?? HINTS["*"]?.[reason];
 }

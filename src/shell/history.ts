@@ -1,8 +1,11 @@
 /** What was typed, kept in a file that several shells may append to at once. */
-import { appendFile, chmod, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
 import type { Environment } from "../io/io.ts";
+import { openOwn } from "../io/own-file.ts";
+import { replaceFile } from "../io/whole-file.ts";
 import { isRedacted, redact } from "./secrets.ts";
 
 export const MAX_ENTRIES = 5_000;
@@ -26,15 +29,19 @@ export class History {
     this.#file = file;
   }
 
-  /** The history in `file`, which need not exist. A file that cannot be read is left alone, and `failure` says why. */
+  /**
+   * The history in `file`, which need not exist. A file that cannot be read or belongs to another user is left alone, and
+   * `failure` says why. It may be a link of our own to a file of our own.
+   */
   static async load(file: string | undefined): Promise<History> {
     if (file === undefined) return new History();
     try {
-      const lines = (await readFile(file, "utf8")).split("\n").filter((line) => line !== "");
-      if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
-      const kept = lines.slice(-MAX_ENTRIES);
+      const { text, path } = await readPrivate(file);
+      const lines = text.split("\n").filter((line) => line !== "");
+      // Two shells may have kept the same line one after the other.
+      const kept = lines.filter((line, index) => line !== lines[index - 1]).slice(-MAX_ENTRIES);
       // Not at every start: each time there is a moment in which another shell's line could get lost.
-      if (lines.length > MAX_ENTRIES * 1.2) await replace(file, kept);
+      if (lines.length > MAX_ENTRIES * 1.2) await replaceFile(path, kept.map((line) => `${line}\n`).join(""), 0o600);
       return new History(kept.map(decode), file);
     } catch (error) {
       if (isMissing(error)) return new History([], file);
@@ -70,7 +77,7 @@ export class History {
       try {
         await mkdir(dirname(file), { recursive: true, mode: 0o700 });
         // One write at the end of the file: lines of two shells never mix.
-        await appendFile(file, `${encode(entry)}\n`, { mode: 0o600 });
+        await append(file, `${encode(entry)}\n`);
       } catch (error) {
         this.#failure ??= reasonOf(error);
       }
@@ -78,10 +85,24 @@ export class History {
   }
 }
 
-async function replace(file: string, lines: readonly string[]): Promise<void> {
-  const fresh = `${file}.${process.pid}`;
-  await writeFile(fresh, lines.map((line) => `${line}\n`).join(""), { mode: 0o600 });
-  await rename(fresh, file);
+/** A history that others can read is closed to them. */
+async function readPrivate(file: string): Promise<{ readonly text: string; readonly path: string }> {
+  const { handle, path } = await openOwn(file, constants.O_RDONLY);
+  try {
+    if (((await handle.stat()).mode & 0o077) !== 0) await handle.chmod(0o600);
+    return { text: await handle.readFile("utf8"), path };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function append(file: string, text: string): Promise<void> {
+  const { handle } = await openOwn(file, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
+  try {
+    await handle.appendFile(text);
+  } finally {
+    await handle.close();
+  }
 }
 
 /** One entry a line: those with line ends in them, and those that would look like it, become JSON. */

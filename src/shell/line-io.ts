@@ -35,6 +35,7 @@ export class LineIo {
         return io.runChild(request);
       },
       findProgram: (name) => io.findProgram(name),
+      prepareGuard: (options) => io.prepareGuard(options),
       startGuarded(request) {
         beforeWrite();
         return io.startGuarded(request);

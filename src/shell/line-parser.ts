@@ -26,13 +26,17 @@ export class LineParser {
     return this.#known.get(words[0] ?? "")?.parse(words, cwd);
   }
 
-  /** Throws UsageError. */
-  async parse(words: readonly string[], cwd: string): Promise<Invocation> {
+  /** A line may be read by another dialect than those around it. Throws UsageError. */
+  async parse(words: readonly string[], cwd: string, dialect = this.#options.dialect): Promise<Invocation> {
+    if (dialect !== this.#options.dialect) return this.#parseAnew(words, cwd, dialect);
     await this.#learn(words[0] ?? "");
     const now = this.parseNow(words, cwd);
-    if (now) return now;
+    return now ?? this.#parseAnew(words, cwd, dialect);
+  }
+
+  async #parseAnew(words: readonly string[], cwd: string, dialect: Dialect): Promise<Invocation> {
     const { parse } = await import("./parser.ts");
-    return parse(words, { ...this.#options, cwd });
+    return parse(words, { commands: this.#options.commands, dialect, cwd });
   }
 
   async #learn(name: string): Promise<void> {

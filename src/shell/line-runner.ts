@@ -8,7 +8,7 @@ import type { Control } from "../result.ts";
 import type { WatchListener } from "../session/session.ts";
 import { type Asker, execute } from "./execute.ts";
 import type { FrontEnd } from "./front-end.ts";
-import type { Statement } from "./line.ts";
+import type { SplitLine } from "./globals.ts";
 import { LineIo } from "./line-io.ts";
 import { parse } from "./parser.ts";
 import type { ShellState } from "./shell-state.ts";
@@ -31,6 +31,13 @@ export interface Outcome {
   readonly control?: Control;
 }
 
+interface OneLine {
+  /** With the line's own options. */
+  readonly frontEnd: FrontEnd;
+  readonly signal: AbortSignal;
+  readonly io: Io;
+}
+
 export class LineRunner {
   readonly #options: LineRunnerOptions;
   #leave: (() => void) | undefined;
@@ -49,14 +56,14 @@ export class LineRunner {
   }
 
   /** Throws what the command threw; InterruptedError when it was interrupted or left. */
-  async run(statement: Statement, signal: AbortSignal): Promise<Outcome> {
+  async run(line: SplitLine, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) throw new InterruptedError();
     const { frontEnd, progress } = this.#options;
     const lineIo = new LineIo(frontEnd.io, () => progress.stop());
     try {
       return await new Promise<Outcome>((resolve, reject) => {
         this.#leave = () => reject(new InterruptedError());
-        this.#options.state.attend(() => this.#execute(statement, signal, lineIo)).then(resolve, reject);
+        this.#options.state.attend(() => this.#runTraced(line, signal, lineIo)).then(resolve, reject);
       });
     } finally {
       this.#leave = undefined;
@@ -65,13 +72,18 @@ export class LineRunner {
     }
   }
 
-  async #execute(statement: Statement, signal: AbortSignal, { io }: LineIo): Promise<Outcome> {
-    const { frontEnd, state, progress, onWatch, onWrite } = this.#options;
+  async #runTraced(line: SplitLine, signal: AbortSignal, lineIo: LineIo): Promise<Outcome> {
+    if (line.mistake) throw line.mistake;
+    const frontEnd = this.#options.frontEnd.forLine(line.flags);
+    return frontEnd.traced(() => this.#execute(line, { frontEnd, signal, io: lineIo.io }));
+  }
+
+  async #execute({ words }: SplitLine, { frontEnd, signal, io }: OneLine): Promise<Outcome> {
+    const { state, progress, onWatch, onWrite } = this.#options;
     const { program, dialect } = frontEnd;
-    const words = statement.words.map(({ text }) => text);
     const invocation = await parse(words, { commands: program.commands, cwd: state.cwd, dialect });
     const command = invocation.entry.name;
-    progress.start(() => this.#options.waitingFor() ?? `${command} (Ctrl-C cancels)`);
+    if (!frontEnd.isQuiet) progress.start(() => this.#options.waitingFor() ?? `${command} (Ctrl-C cancels)`);
     const session = invocation.entry.isOffline ? undefined : await state.session();
     const context: Context = {
       ...frontEnd.context({ state, command, session, signal, onWatch, onProgress: progress.report.bind(progress) }),
@@ -79,7 +91,7 @@ export class LineRunner {
       startGuarded: (request) => this.#startAlone(request, io),
     };
     let control: Control | undefined;
-    const asker = this.#asker();
+    const asker = this.#asker(frontEnd);
     const exitCode = await execute(invocation, {
       ...frontEnd.execution,
       io,
@@ -105,6 +117,7 @@ export class LineRunner {
           resolve({
             pid: child.pid,
             hasOwnGroup: child.hasOwnGroup,
+            reach: child.reach,
             ended: child.ended,
             signal: (name) => child.signal(name),
             gone: () => child.gone(),
@@ -119,8 +132,8 @@ export class LineRunner {
   }
 
   /** Questions have the terminal to themselves: two readers of one stdin would both get the answer. */
-  #asker(): Asker | "yes" | undefined {
-    const { frontEnd, lend, progress } = this.#options;
+  #asker(frontEnd: FrontEnd): Asker | "yes" | undefined {
+    const { lend, progress } = this.#options;
     const given = frontEnd.execution.asker;
     const asker = typeof given === "function" ? given() : given;
     if (asker === undefined || asker === "yes") return asker;

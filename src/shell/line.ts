@@ -6,6 +6,9 @@
  * a server specification (`reconfig -add 4=zk4:2888:3888;2181`) does not end the statement.
  */
 
+import { escapeName } from "../escape.ts";
+import { commandIndex } from "./globals.ts";
+
 export interface Word {
   readonly text: string;
   /** Where it stands in the text, quotes included. */
@@ -48,6 +51,8 @@ class Lexer {
   /** What needs no second look, taken in one go: a script has few other characters. */
   readonly #blanks = /[^\S\n]+/y;
   readonly #plain = /[^\s;'"]+/y;
+  /** A character by its number, as escaped names are shown: `\x1b`, `\u200b`, `\u{e0041}`. */
+  readonly #numbered = /(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{(10[0-9a-f]{4}|[0-9a-f]{1,5})\})/iy;
 
   constructor(text: string, firstLine: number) {
     this.#text = text;
@@ -93,10 +98,14 @@ class Lexer {
 
   /** What the expression finds at this very place; empty when nothing. */
   #take(expression: RegExp): string {
-    expression.lastIndex = this.#position;
-    const taken = expression.exec(this.#text)?.[0] ?? "";
+    const taken = this.#match(expression)?.[0] ?? "";
     this.#position += taken.length;
     return taken;
+  }
+
+  #match(expression: RegExp): RegExpExecArray | null {
+    expression.lastIndex = this.#position;
+    return expression.exec(this.#text);
   }
 
   #skipComment(): void {
@@ -121,8 +130,14 @@ class Lexer {
 
   #endsWord(char: string): boolean {
     if (char !== ";") return /\s/.test(char);
-    const isServerSpec = this.#words[0]?.text === "reconfig" && /[^\s;]/.test(this.#text[this.#position + 1] ?? " ");
+    const isServerSpec = this.#commandWord() === "reconfig" && /[^\s;]/.test(this.#text[this.#position + 1] ?? " ");
     return !isServerSpec;
+  }
+
+  /** Options of the program may stand before it. */
+  #commandWord(): string | undefined {
+    const words = this.#words.map(({ text }) => text);
+    return words[commandIndex(words)];
   }
 
   #readQuoted(quote: string): string {
@@ -132,12 +147,19 @@ class Lexer {
       this.#position++;
       if (char === quote) return text;
       if (char === "\\" && quote === '"') {
-        const escaped = this.#text[this.#position++] ?? "";
-        text += ESCAPES[escaped] ?? escaped;
+        text += this.#readEscape();
       } else text += char;
     }
     this.#unclosedAt = opened;
     return text;
+  }
+
+  #readEscape(): string {
+    const [all = "", ...digits] = this.#match(this.#numbered) ?? [];
+    this.#position += Math.max(all.length, 1);
+    if (all !== "") return String.fromCodePoint(Number.parseInt(digits.join(""), 16));
+    const escaped = this.#text[this.#position - 1] ?? "";
+    return ESCAPES[escaped] ?? escaped;
   }
 
   #endStatement(): void {
@@ -173,10 +195,13 @@ function isJson(raw: string): boolean {
   }
 }
 
-/** A word quoted so that {@link lex} reads it back as it is; only where it must be. */
+/**
+ * A word quoted so that {@link lex} reads it back as it is; only where it must be. Characters that are escaped where names
+ * are shown are escaped here too: the line is shown while it is edited.
+ */
 export function quoteWord(word: string): string {
-  if (word !== "" && !/[\s;'"\\#\p{Cc}]/u.test(word)) return word;
-  if (!/['\p{Cc}]/u.test(word)) return `'${word}'`;
-  const escaped = word.replace(/[\\"]/g, "\\$&").replace(/\n/g, "\\n").replace(/\t/g, "\\t").replace(/\r/g, "\\r");
-  return `"${escaped}"`;
+  const isSafe = escapeName(word) === word;
+  if (isSafe && word !== "" && !/[\s;'"\\#]/.test(word)) return word;
+  if (isSafe && !word.includes("'")) return `'${word}'`;
+  return `"${escapeName(word.replace(/[\\"]/g, "\\$&"))}"`;
 }

@@ -22,26 +22,30 @@ export interface Sessions {
 }
 
 /** Undefined for any other error, and whenever there is nobody to ask or no answer in time. */
-export async function findNearby(error: unknown, { current, open }: Sessions): Promise<Nearby | undefined> {
-  const session = current ?? open;
-  if (!(error instanceof NoNodeError) || error.reason !== "no-node" || !error.path || !session) return undefined;
-  const signal = AbortSignal.timeout(LIMIT_MS);
-  const tooLate = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
-  const found = look(session, error.path, { signal, mustClose: current === undefined });
-  return Promise.race([found.catch(() => undefined), tooLate]);
+export async function findNearby(error: unknown, sessions: Sessions): Promise<Nearby | undefined> {
+  if (!(error instanceof NoNodeError) || error.reason !== "no-node" || !error.path) return undefined;
+  const { path } = error;
+  return askAround(sessions, (session, signal) => lookAround(session, path, signal));
 }
 
-async function look(
-  open: () => Promise<Session>,
-  path: string,
-  { signal, mustClose }: { readonly signal: AbortSignal; readonly mustClose: boolean },
-): Promise<Nearby | undefined> {
-  const session = await open();
-  try {
-    return await lookAround(session, path, signal);
-  } finally {
-    if (mustClose) await session.close();
-  }
+/** Asks the session that stays, or one that is opened for it; undefined where none answers in time. */
+export async function askAround<T>(
+  { current, open }: Sessions,
+  ask: (session: Session, signal: AbortSignal) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const choose = current ?? open;
+  if (!choose) return undefined;
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  const tooLate = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined)));
+  const answer = async () => {
+    const session = await choose();
+    try {
+      return await ask(session, signal);
+    } finally {
+      if (current === undefined) await session.close();
+    }
+  };
+  return Promise.race([answer().catch(() => undefined), tooLate]);
 }
 
 async function lookAround(session: Session, path: string, signal: AbortSignal): Promise<Nearby | undefined> {

@@ -8,7 +8,7 @@ import { ShellState } from "./shell-state.ts";
 /** Runs the command and ends its session. Returns the exit code, or throws what the command threw. */
 export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { program } = frontEnd;
-  const state = new ShellState({ isInteractive: false, open: frontEnd.open });
+  const state = new ShellState({ isInteractive: false, open: frontEnd.open, onIdentify: frontEnd.onCredential });
   const progress = new Progress(() => frontEnd.io.stderr);
   const needsSession = seemsToNeedSession(words, program);
   // Awaited below; until then a mistake on the command line is the better thing to report.

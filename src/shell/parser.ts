@@ -5,7 +5,8 @@ import { type AnyCommand, type CommandEntry, findCommand } from "../commands/com
 import { data, QUOTE_DATA } from "../commands/data.ts";
 import { longName, spelling, usage } from "../commands/usage.ts";
 import { UsageError } from "../errors.ts";
-import { type GlobalOption, globalOptions, globalSpelling } from "../global-options.ts";
+import { oneLineOptions } from "../global-options.ts";
+import { didYouMean } from "./suggest.ts";
 import { declarationOf, invocationOf, splitCommand } from "./values.ts";
 
 /** A command and the values it is to run with; some may still have to be read from outside. */
@@ -27,9 +28,9 @@ export interface ParseOptions {
 export type Dialect = "zksh" | "zkcli";
 
 /** Throws UsageError. `get --help` becomes an invocation of `help get`. */
-export async function parse(words: readonly string[], options: ParseOptions): Promise<Invocation> {
-  if (options.dialect === "zkcli") return (await import("./zkcli-parser.ts")).parseZkcli(words, options);
-  const [name = "", ...rest] = words;
+export async function parse(line: readonly string[], options: ParseOptions): Promise<Invocation> {
+  if (options.dialect === "zkcli") return (await import("./zkcli-parser.ts")).parseZkcli(line, options);
+  const [name = "", ...rest] = line;
   const where = { cwd: options.cwd };
   const entry = findCommand(options.commands, name);
   if (!entry) throw unknownCommand(name, options.commands);
@@ -45,20 +46,29 @@ export async function parse(words: readonly string[], options: ParseOptions): Pr
     throw usageError(error, usageHint(error, entry, command));
   }
   if (behind?.length === 0) throw new UsageError("no command behind --", { hint: usage(entry.name, command) });
-  return invocationOf(declaration, { words: program.processedArgs, given: program.opts(), behind, where });
+  const end = own.indexOf("--");
+  const literalFrom = end < 0 ? undefined : program.args.length - (own.length - end - 1);
+  const words = program.processedArgs;
+  return invocationOf(declaration, { words, given: program.opts(), behind, literalFrom, where });
 }
 
-function usageHint({ code }: CommanderError, { name }: CommandEntry, command: AnyCommand): string {
+function usageHint({ code, message }: CommanderError, { name }: CommandEntry, command: AnyCommand): string {
+  const unknown = /unknown option '([^']*)'/.exec(message)?.[1];
+  const like = unknown === undefined ? undefined : didYouMean(unknown, longOptions(command));
+  if (like !== undefined) return like;
   const takesData = Object.values<Argument<unknown>>(command.args).some(({ parse: read }) => read === data);
   return takesData && code === "commander.excessArguments" ? QUOTE_DATA : usage(name, command);
 }
 
-function newProgram(name: string): CommanderCommand {
-  return new CommanderCommand(name).exitOverride().configureOutput({ writeOut() {}, writeErr() {}, outputError() {} });
+/** What may be written behind the command word, beside letters. */
+function longOptions(command: AnyCommand): string[] {
+  return [...Object.keys(command.options).map(longName), ...oneLineOptions.map((option) => `--${option.name}`)];
 }
 
 function buildProgram(entry: CommandEntry, command: AnyCommand): CommanderCommand {
-  const program = newProgram(entry.name).allowExcessArguments(false);
+  const silent = { writeOut() {}, writeErr() {}, outputError() {} };
+  const program = new CommanderCommand(entry.name).exitOverride().configureOutput(silent);
+  program.allowExcessArguments(false).showSuggestionAfterError(false);
   for (const [key, { arity }] of Object.entries<Argument<unknown>>(command.args)) {
     if (arity === "command") continue;
     program.argument(arity === "required" ? `<${key}>` : arity === "optional" ? `[${key}]` : `[${key}...]`);
@@ -101,39 +111,21 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   touch: "create",
 };
 
-/** Commander knows best which name was meant, but it has to be told all names first. */
 function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageError {
   const ours = Object.hasOwn(ELSEWHERE, name) ? ELSEWHERE[name] : undefined;
-  if (ours !== undefined) {
-    return new UsageError(`unknown command '${name}'`, { reason: "unknown-command", hint: `here it is ${ours}` });
-  }
-  const program = newProgram("zksh");
-  for (const entry of commands) program.command(entry.name);
-  try {
-    program.parse(["--", name], { from: "user" });
-  } catch (error) {
-    if (error instanceof CommanderError && error.code === "commander.unknownCommand") {
-      return usageError(error, "help lists all commands");
-    }
-  }
-  return new UsageError(`unknown command '${name}'`, { reason: "unknown-command" });
+  const names = commands.map((entry) => entry.name);
+  const hint = ours === undefined ? didYouMean(name, names) : `in zksh this is called ${ours}`;
+  return new UsageError(`unknown command '${name}'`, {
+    reason: "unknown-command",
+    hint: hint ?? "help lists all commands",
+  });
 }
 
-/** Commander's `error: what\n(Did you mean this?)` as our message and hint. */
-function usageError(error: CommanderError, otherHint: string): UsageError {
-  const [what = "", suggestion] = error.message.split("\n");
-  const hint = suggestion?.replace(/^\(Did you mean (one of )?(.*)\)$/, "did you mean $1$2") ?? misplacedGlobal(what);
+/** Commander's `error: what` as our message. */
+function usageError(error: CommanderError, hint: string): UsageError {
+  const [what = ""] = error.message.split("\n");
   const message = error.code === "commander.excessArguments" ? "too many arguments" : what.replace(/^error: /, "");
-  return new UsageError(message, { reason: reasonOf(error), hint: hint ?? otherHint, cause: error });
-}
-
-/** `zksh get /a -o json`: after the command, short options are the command's own. */
-function misplacedGlobal(what: string): string | undefined {
-  const options: readonly GlobalOption[] = globalOptions;
-  const option = options.find(({ short }) => what === `error: unknown option '${short}'`);
-  if (!option) return undefined;
-  const anywhere = option.long === false ? "" : `; ${globalSpelling(option)} may stand anywhere`;
-  return `${option.short} stands before the command${anywhere}`;
+  return new UsageError(message, { reason: reasonOf(error), hint, cause: error });
 }
 
 /** `commander.unknownOption` → `unknown-option`. */

@@ -1,10 +1,12 @@
 /** The front end for people: reads a line, runs it, and says meanwhile what happens to the session. */
 import { ExitCode, InterruptedError } from "../errors.ts";
+import { escapeName, escapeText } from "../escape.ts";
+import type { GlobalFlags } from "../global-options.ts";
 import { Progress } from "../io/progress.ts";
-import type { Colors } from "../render/colors.ts";
-import { escapeName } from "../render/escape.ts";
+import type { Theme } from "../render/theme.ts";
 import type { Session } from "../session/session.ts";
 import type { FrontEnd } from "./front-end.ts";
+import { type SplitLine, splitStatement } from "./globals.ts";
 import { hello } from "./hello.ts";
 import { expandHistory, type History } from "./history.ts";
 import { Ledger } from "./ledger.ts";
@@ -29,13 +31,13 @@ export interface ReplOptions {
   readonly isEmbedded?: boolean;
   /** They were named by nobody. */
   readonly isDefaultServer?: boolean;
-  readonly colors: Colors;
+  readonly theme: Theme;
   /** No greeting, no spinner. */
   readonly isQuiet: boolean;
   /** Shows an error and returns its exit code. */
   report(
     error: unknown,
-    where: { readonly command?: string; readonly session?: () => Promise<Session> },
+    where: { readonly command?: string; readonly flags?: GlobalFlags; readonly session?: () => Promise<Session> },
   ): Promise<number>;
   /** What a server says of itself. */
   about(server: string): Promise<string | undefined>;
@@ -72,7 +74,8 @@ class Repl {
     this.#frontEnd = frontEnd;
     this.#options = options;
     this.#progress = new Progress(() => io.stderr, options);
-    this.#state = new ShellState({ isInteractive: true, open, say: (line) => this.#news(line) });
+    const { onCredential: onIdentify } = frontEnd;
+    this.#state = new ShellState({ isInteractive: true, open, onIdentify, say: (line) => this.#news(line) });
     this.#state.history.push(...options.history.entries);
     this.#recalled = options.history.entries.toReversed();
     this.#keeper = new SessionKeeper({
@@ -89,6 +92,7 @@ class Repl {
       commands: program.commands,
       cwd: () => this.#state.cwd,
       session: () => this.#keeper.session,
+      heldLocks: () => [...this.#state.heldLocks.keys()],
       before: () => this.#editor.before,
       replaceBefore: (text) => this.#editor.replaceBefore(text),
       print: (text) => this.#print(text),
@@ -143,6 +147,10 @@ class Repl {
     };
     signal.addEventListener("abort", end, { once: true });
     this.#editor.open();
+    this.#frontEnd.warnings?.showWith(async (warning) => {
+      const renderer = await this.#frontEnd.execution.renderer();
+      this.#print(renderer.result(warning).err ?? "");
+    });
     if (!isQuiet) for (const line of hello(program.version(), this.#options)) this.#say(line);
     if (history.failure !== undefined) this.#say(`the history is not kept: ${history.failure}`);
     this.#keeper.start();
@@ -154,12 +162,19 @@ class Repl {
       signal.removeEventListener("abort", end);
       this.#keeper.stop();
       this.#tab.stop();
+      this.#sayReleased();
       this.#editor.close();
       this.#progress.start(() => "closing the session");
       await Promise.all([this.#state.end(), history.flushed()]);
       this.#progress.stop();
     }
     return ExitCode.ok;
+  }
+
+  /** Leaving the shell releases its locks. */
+  #sayReleased(): void {
+    const paths = [...this.#state.heldLocks.keys()];
+    if (paths.length > 0 && !this.#options.isQuiet) this.#say(`releasing ${paths.join(", ")}`);
   }
 
   #interrupt(): void {
@@ -180,32 +195,42 @@ class Repl {
     const { history } = this.#state;
     try {
       const text = expandHistory(typed, history);
-      if (text !== typed) this.#print(`${text}\n`);
+      if (text !== typed) this.#print(`${escapeText(text)}\n`);
       if (text.trim() === "") return;
       const kept = this.#options.history.add(text);
       if (kept !== undefined) this.#recalled.unshift(kept);
-      history.push(redact(text.trim()));
+      const before = history.length;
+      this.#remember(redact(text.trim()));
       this.#hasFailed = false;
       const { signal } = this.#line ?? new AbortController();
       for (let next: string | undefined = text; next !== undefined; ) next = await this.#runStatements(next, signal);
       // A line that is not kept had to be there only while it ran.
-      if (text.startsWith(" ")) history.pop();
+      if (text.startsWith(" ")) history.splice(before);
     } catch (error) {
       await this.#fail(error);
     }
   }
 
+  /** What `history` shows: repetitions once, except where lines are numbered as zkCli numbers them. */
+  #remember(line: string): void {
+    const { history } = this.#state;
+    if (this.#frontEnd.dialect === "zkcli" || history.at(-1) !== line) history.push(line);
+  }
+
   /** The line that is to be run instead, when one of the statements says so. */
   async #runStatements(text: string, signal: AbortSignal): Promise<string | undefined> {
     for (const statement of this.#statements(text)) {
+      const { program, dialect } = this.#frontEnd;
+      const words = statement.words.map((word) => word.text);
+      const line = await splitStatement(words, { commands: program.commands, dialect });
       try {
-        const { exitCode, control } = await this.#runner.run(statement, signal);
+        const { exitCode, control } = await this.#runner.run(line, signal);
         this.#hasFailed = exitCode !== ExitCode.ok;
         if (control?.kind === "exit") this.#reader.stop();
         if (control?.kind === "clear") this.#editor.clearScreen();
         if (control?.kind === "again") return this.#instead(control.line);
       } catch (error) {
-        await this.#fail(error, statement.words[0]?.text);
+        await this.#fail(error, line);
       }
       if (this.#hasFailed || this.#reader.isOver) return undefined;
     }
@@ -214,8 +239,9 @@ class Repl {
 
   #instead(line: string): string {
     const text = expandHistory("!!", [line]);
-    this.#state.history.splice(-1, 1, text);
-    this.#print(`${text}\n`);
+    this.#state.history.pop();
+    this.#remember(text);
+    this.#print(`${escapeText(text)}\n`);
     return text;
   }
 
@@ -225,12 +251,12 @@ class Repl {
       : [{ words: zkcliWords(text), source: text, line: 1 }];
   }
 
-  async #fail(error: unknown, command?: string): Promise<void> {
+  async #fail(error: unknown, { words: [command] = [], flags }: Partial<SplitLine> = {}): Promise<void> {
     this.#hasFailed = true;
-    // Ctrl-C was answered when it was pressed.
-    if (error instanceof InterruptedError) return;
+    // Ctrl-C was answered when it was pressed; what was done until then is worth a line.
+    if (error instanceof InterruptedError && error.message === "interrupted") return;
     const session = () => this.#state.session();
-    await this.#options.report(error, { session, ...(command !== undefined && { command }) });
+    await this.#options.report(error, { session, ...(flags && { flags }), ...(command !== undefined && { command }) });
   }
 
   #prompt(): string {
@@ -238,7 +264,7 @@ class Repl {
       frontEnd: this.#frontEnd,
       state: this.#state,
       keeper: this.#keeper,
-      colors: this.#options.colors,
+      theme: this.#options.theme,
       hasFailed: this.#hasFailed,
       isContinued: this.#reader.isContinued,
     });
@@ -251,7 +277,7 @@ class Repl {
   }
 
   #say(line: string): void {
-    this.#print(`${this.#options.colors.faint(escapeName(line))}\n`);
+    this.#print(`${this.#options.theme.faint(escapeName(line))}\n`);
   }
 
   #print(text: string): void {

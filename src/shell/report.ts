@@ -1,8 +1,9 @@
-import { exitCodeOf, ZkshError } from "../errors.ts";
+import { exitCodeOf, ViewEndedError, ZkshError } from "../errors.ts";
 import { type Io, write } from "../io/io.ts";
 import type { Failure, Renderer } from "../render/renderer.ts";
 import { hintFor } from "./hints.ts";
 import type { Nearby } from "./missing-znode.ts";
+import type { Explanation } from "./present-state.ts";
 
 export interface ReportOptions {
   readonly io: Io;
@@ -17,6 +18,10 @@ export interface ReportOptions {
   readonly isDefaultServer?: boolean;
   /** What there is in place of a znode that is missing. */
   readonly nearby?: Nearby | undefined;
+  /** What a server has said of it since. */
+  readonly explanation?: Explanation | undefined;
+  /** The servers and the chroot, as they were written. */
+  readonly servers?: string | undefined;
   /** The line of a script that failed. */
   readonly where?: { readonly file: string; readonly line: number };
 }
@@ -39,17 +44,20 @@ export async function report(error: unknown, options: ReportOptions): Promise<nu
   return failure.exitCode;
 }
 
-function toFailure(error: unknown, { command, nearby, isDefaultServer = false }: ReportOptions): Failure {
+function toFailure(error: unknown, options: ReportOptions): Failure {
+  const { command, nearby, explanation, servers, isDefaultServer = false } = options;
   const exitCode = exitCodeOf(error);
   if (!(error instanceof ZkshError)) {
     const message = `internal error: ${error instanceof Error ? error.message : String(error)}`;
     return { reason: "internal", message, exitCode, hint: "this is a bug in zksh; --debug shows where" };
   }
-  const hint = hintOf(error.hint ?? hintFor(command, error.reason, { isDefaultServer }), nearby);
+  const own = explanation?.message === undefined ? hintFor(command, error.reason, { isDefaultServer }) : undefined;
+  const hint = hintOf(explanation?.hint ?? error.hint ?? own, nearby, servers);
   return {
     reason: error.reason,
-    message: error.message,
+    message: explanation?.message ?? error.message,
     exitCode,
+    ...(error instanceof ViewEndedError && { isExpected: true }),
     ...(error.code !== undefined && { code: error.code }),
     ...(error.path !== undefined && { path: error.path }),
     ...(hint !== undefined && { hint }),
@@ -57,10 +65,17 @@ function toFailure(error: unknown, { command, nearby, isDefaultServer = false }:
 }
 
 /** A slip of the finger explains most; that the root exists, nothing. */
-function hintOf(own: string | undefined, nearby: Nearby | undefined): string | undefined {
+function hintOf(own: string | undefined, nearby: Nearby | undefined, servers: string | undefined): string | undefined {
   if (nearby === undefined) return own;
   const { parent, suggestion } = nearby;
-  if (parent === undefined) return "the chroot at the end of the server list does not exist; create it without it";
+  if (parent === undefined) return chrootHint(servers);
   if (suggestion !== undefined) return `nearest existing parent: ${parent}; did you mean ${suggestion}?`;
   return own ?? (parent === "/" ? undefined : `nearest existing parent: ${parent}`);
+}
+
+/** Only a chroot can be missing where not even the root is there. */
+function chrootHint(servers: string | undefined): string {
+  const [, hosts, chroot] = /^([^/]+)(\/.+)$/.exec(servers ?? "") ?? [];
+  if (hosts === undefined) return "the chroot at the end of the server list does not exist; create it with create -p";
+  return `the chroot ${chroot} does not exist; create it with: zksh -s ${hosts} create -p ${chroot}`;
 }

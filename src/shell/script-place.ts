@@ -1,9 +1,10 @@
 import type { Session } from "../session/session.ts";
 import type { Execution } from "./execute.ts";
+import type { FrontEnd } from "./front-end.ts";
 import { shareReads } from "./shared-reads.ts";
 import type { ShellState } from "./shell-state.ts";
 
-type NewExecution = (command: string, session: Session) => Execution;
+type NewExecution = (command: string, session: Session, frontEnd?: FrontEnd) => Execution;
 
 /** Where lines of a script run as long as neither the session nor the working znode changes. */
 export class ScriptPlace {
@@ -21,8 +22,9 @@ export class ScriptPlace {
     this.#newExecution = newExecution;
   }
 
-  /** For lines that share flights with those around them. */
-  execution(command: string): Execution {
+  /** For lines that share flights with those around them; `ofLine` is given for a line with options of its own. */
+  execution(command: string, ofLine?: FrontEnd): Execution {
+    if (ofLine) return this.#newExecution(command, this.#shared, ofLine);
     const execution = this.#executions.get(command) ?? this.#newExecution(command, this.#shared);
     this.#executions.set(command, execution);
     return execution;

@@ -1,5 +1,5 @@
 import type { AnyCommand } from "../commands/command.ts";
-import { ExitCode, UsageError, ZkshError } from "../errors.ts";
+import { ExitCode, InterruptedError, UsageError, ZkshError } from "../errors.ts";
 import { isBrokenPipe } from "../io/io.ts";
 import type { Renderer } from "../render/renderer.ts";
 import type { Control } from "../result.ts";
@@ -7,23 +7,21 @@ import type { Session } from "../session/session.ts";
 import { begin, beginNow, type Execution, isOneFlight, isReady, type Running } from "./execute.ts";
 import type { FrontEnd } from "./front-end.ts";
 import { GatheredOutput } from "./gathered-output.ts";
+import { splitStatement } from "./globals.ts";
 import type { Statement } from "./line.ts";
 import { LineParser } from "./line-parser.ts";
 import { LineWindow } from "./line-window.ts";
 import type { Invocation } from "./parser.ts";
 import type { Script } from "./script.ts";
+import type { ScriptLine, Started, Where } from "./script-line.ts";
 import { type ScriptPlace, ScriptPlaces } from "./script-place.ts";
+import { ScriptTally } from "./script-tally.ts";
 import { ScriptWatches, setsWatch } from "./script-watches.ts";
 import type { ShellState } from "./shell-state.ts";
 import { readStatements, ScriptTextError } from "./statements.ts";
+import { hasFurther, isSettled, nextTurn, sent } from "./turns.ts";
 
-interface Started {
-  readonly statement: Statement;
-  readonly running: Running;
-  readonly isRead: boolean;
-}
-
-/** Servers hang up on longer requests, 1 MB as a rule, and everybody else's in the same flight are lost with them. */
+/** Servers hang up on longer requests, 1 MB as a rule, and others in the same flight are lost with them. */
 const LONG_LINE = 500_000;
 
 /**
@@ -42,7 +40,9 @@ export class ScriptRunner {
   /** Lines that have been sent and not been written yet, in order. */
   readonly #underWay: Started[] = [];
   readonly #places: ScriptPlaces;
-  #renderer: Renderer | undefined;
+  /** One for all lines with the same options. */
+  readonly #renderers = new Map<FrontEnd, Renderer>();
+  readonly #tally = new ScriptTally();
   #readsUnderWay = 0;
   #hasWatches = false;
   #hasFailed = false;
@@ -58,18 +58,21 @@ export class ScriptRunner {
     this.#state = state;
     this.#parser = new LineParser({ commands: frontEnd.program.commands, dialect: frontEnd.dialect });
     this.#output = new GatheredOutput(frontEnd.io);
-    const renderer = () => this.#openRenderer();
+    const renderer = () => this.#openRenderer(frontEnd);
     this.#watches = new ScriptWatches({ state, renderer, output: this.#output });
-    this.#places = new ScriptPlaces(state, (command, session) => this.#execution(command, session));
+    this.#places = new ScriptPlaces(state, (...line) => this.#execution(...line));
   }
 
   async run(): Promise<number> {
     let line = 1;
     const groups = this.#read(this.#script.text)[Symbol.asyncIterator]();
     try {
-      for (let next = await this.#next(groups); !next.done && !this.#isOver; next = await this.#next(groups)) {
+      for (let next = await this.#next(groups); !next.done; next = await this.#next(groups)) {
         for (const statement of next.value) {
-          if (this.#isOver) break;
+          if (this.#isOver) {
+            this.#tally.hasMore();
+            break;
+          }
           line = statement.line;
           // Most lines need no waiting: those of one turn leave together.
           if (!this.#startNow(statement)) await this.#state.attend(() => this.#run(statement));
@@ -81,12 +84,14 @@ export class ScriptRunner {
       }
     } catch (error) {
       await this.#finishAll();
-      await this.#fail(error, error instanceof ScriptTextError ? error.line : line);
+      await this.#fail(error, { line: error instanceof ScriptTextError ? error.line : line });
     }
     await this.#finishAll();
     // What has run last did not have it to the end.
-    if (this.#state.lostLock && !this.#hasToldLoss) await this.#fail(this.#state.lostLock, line);
-    await this.#watches.flush().catch((error: unknown) => this.#fail(error, line));
+    if (this.#state.lostLock && !this.#hasToldLoss) await this.#fail(this.#state.lostLock, { line });
+    await this.#watches.flush().catch((error: unknown) => this.#fail(error, { line }));
+    if (this.#tally.mustLookFurther && (await hasFurther(groups))) this.#tally.hasMore();
+    if (this.#tally.exitCode !== undefined) return this.#tally.exitCode;
     if (this.#exitCode !== ExitCode.ok) return this.#exitCode;
     return this.#hasFailed ? ExitCode.partial : ExitCode.ok;
   }
@@ -113,17 +118,19 @@ export class ScriptRunner {
       // It will be told when it is this line's turn.
       return false;
     }
-    if (invocation === undefined || !this.#share(statement, invocation, place)) return false;
-    this.#state.history.push(statement.source);
+    const { line, source } = statement;
+    const where = { line, command: words[0] ?? "" };
+    if (invocation === undefined || !this.#share({ source, where }, invocation, place)) return false;
+    this.#state.history.push(source);
     return true;
   }
 
   /** Sends a line's requests behind those of the lines before it, without waiting for their answers, where that is safe. */
-  #share(statement: Statement, invocation: Invocation, place: ScriptPlace): boolean {
+  #share({ source, where, frontEnd }: ScriptLine, invocation: Invocation, place: ScriptPlace): boolean {
     const { entry, command } = invocation;
     if (entry.isOffline || !this.#mayBeShared(command.effect) || !isReady(invocation)) return false;
-    if (statement.source.length > LONG_LINE) return false;
-    const execution = place.execution(entry.name);
+    if (source.length > LONG_LINE || frontEnd?.tracesLine) return false;
+    const execution = place.execution(entry.name, frontEnd);
     if (!isOneFlight(invocation, execution.context)) return false;
     this.#hasWatches ||= setsWatch(invocation);
     let running: Running;
@@ -132,7 +139,7 @@ export class ScriptRunner {
     } catch (error) {
       running = { finish: () => Promise.reject(error) };
     }
-    this.#add({ statement, running, isRead: command.effect === "read" });
+    this.#add({ where, running, isRead: command.effect === "read" });
     return true;
   }
 
@@ -153,83 +160,96 @@ export class ScriptRunner {
   }
 
   async #run(statement: Statement): Promise<void> {
-    const { signal } = this.#frontEnd;
-    if (signal.aborted) return this.#fail(signal.reason, statement.line, statement.words[0]?.text);
+    const { signal, program, dialect } = this.#frontEnd;
+    const { line, source } = statement;
+    const words = statement.words.map((word) => word.text);
+    const split = await splitStatement(words, { commands: program.commands, dialect });
+    const where = { line, command: split.words[0] ?? "", flags: split.flags };
+    if (signal.aborted) return this.#fail(signal.reason, where);
     // What follows was written to run under it.
     if (this.#state.lostLock) {
       this.#hasToldLoss = true;
-      return this.#fail(this.#state.lostLock, statement.line, statement.words[0]?.text);
+      return this.#fail(this.#state.lostLock, where);
     }
-    this.#state.history.push(statement.source);
-    const words = statement.words.map((word) => word.text);
-    let command = words[0];
+    this.#state.history.push(source);
     try {
-      const invocation = await this.#parser.parse(words, this.#state.cwd);
-      command = invocation.entry.name;
-      const place = invocation.entry.isOffline ? undefined : await this.#places.find();
-      if (place && this.#share(statement, invocation, place)) return;
-      await this.#finishAll();
-      if (this.#isOver) return;
-      await this.#runAlone(statement, invocation, place);
+      if (split.mistake) throw split.mistake;
+      const frontEnd = this.#frontEnd.forLine(split.flags);
+      // What the lines before it ask for is not part of its trace.
+      if (frontEnd.tracesLine) await this.#finishAll();
+      const ownOrNot = frontEnd === this.#frontEnd ? {} : { frontEnd };
+      await frontEnd.traced(() => this.#runLine({ source, where, ...ownOrNot }, split.words));
     } catch (error) {
       await this.#finishAll();
-      await this.#fail(error, statement.line, command);
+      await this.#fail(error, where);
     }
-    if (this.#again !== undefined) await this.#runAgain(statement.line);
+    if (this.#again !== undefined) await this.#runAgain(line);
   }
 
-  async #runAlone(statement: Statement, invocation: Invocation, place: ScriptPlace | undefined): Promise<void> {
+  async #runLine(line: ScriptLine, words: readonly string[]): Promise<void> {
+    const { dialect } = line.frontEnd ?? this.#frontEnd;
+    const invocation = await this.#parser.parse(words, this.#state.cwd, dialect);
+    const place = invocation.entry.isOffline ? undefined : await this.#places.find();
+    if (place && this.#share(line, invocation, place)) return;
+    await this.#finishAll();
+    if (this.#isOver) return;
     this.#hasWatches ||= setsWatch(invocation);
     // It may be just what opens or ends the session.
     if (invocation.entry.isOffline) this.#places.leave();
-    const running = await begin(invocation, this.#execution(invocation.entry.name, place?.session));
-    this.#add({ statement, running, isRead: false });
+    const execution = this.#execution(invocation.entry.name, place?.session, line.frontEnd);
+    this.#add({ where: line.where, running: await begin(invocation, execution), isRead: false });
     await this.#finishAll();
   }
 
-  #execution(command: string, session: Session | undefined): Execution {
-    const context = this.#frontEnd.context({ state: this.#state, command, session, onWatch: this.#watches.listener });
+  #execution(command: string, session: Session | undefined, frontEnd = this.#frontEnd): Execution {
+    const context = frontEnd.context({ state: this.#state, command, session, onWatch: this.#watches.listener });
     return {
-      ...this.#frontEnd.execution,
+      ...frontEnd.execution,
       context,
-      renderer: () => this.#renderer ?? this.#openRenderer(),
+      renderer: () => this.#renderers.get(frontEnd) ?? this.#openRenderer(frontEnd),
       output: this.#output,
       onControl: (control: Control) => this.#control(control),
       ...(this.#script.name === "stdin" && { readStdin: refuseStdin }),
     };
   }
 
-  async #openRenderer(): Promise<Renderer> {
-    this.#renderer ??= await this.#frontEnd.execution.renderer();
-    return this.#renderer;
+  async #openRenderer(frontEnd: FrontEnd): Promise<Renderer> {
+    const renderer = this.#renderers.get(frontEnd) ?? (await frontEnd.execution.renderer());
+    this.#renderers.set(frontEnd, renderer);
+    return renderer;
   }
 
   /** Writes what the oldest lines say, until no more than `left` are under way. */
   async #finish(left: number): Promise<void> {
     for (let next = this.#underWay[0]; next !== undefined && this.#underWay.length > left; next = this.#underWay[0]) {
       this.#underWay.shift();
-      const { statement, running, isRead } = next;
+      const { where, running, isRead } = next;
       if (isRead) this.#readsUnderWay -= 1;
-      if (this.#isOver) continue;
+      if (this.#isOver) {
+        this.#tally.hasMore();
+        continue;
+      }
       const before = this.#output.total;
       try {
         const finished = running.finish();
         const code = typeof finished === "number" ? finished : await finished;
         this.#window.finished(this.#output.total - before);
+        this.#tally.finished({ isFailure: code !== ExitCode.ok });
         if (code !== ExitCode.ok) this.#failed(code);
       } catch (error) {
-        await this.#fail(error, statement.line, statement.words[0]?.text);
+        if (!isRead) this.#tally.leftOpen(error);
+        await this.#fail(error, where);
       }
     }
   }
 
   async #finishAll(): Promise<void> {
-    const line = this.#underWay.at(-1)?.statement.line ?? 0;
+    const line = this.#underWay.at(-1)?.where.line ?? 0;
     await this.#finish(0);
     try {
       await this.#output.flush();
     } catch (error) {
-      await this.#fail(error, line);
+      await this.#fail(error, { line });
     }
   }
 
@@ -248,23 +268,25 @@ export class ScriptRunner {
     else if (control.kind === "again") this.#again = control.line;
   }
 
-  async #fail(error: unknown, line: number, command?: string): Promise<void> {
+  async #fail(error: unknown, at: Where): Promise<void> {
     if (this.#isOver) return;
-    // What the lines before it have said comes first.
+    // What earlier lines have said comes first.
     const first = await this.#output.flush().then(
       () => error,
       (unwritten: unknown) => unwritten,
     );
-    // Nobody reads on: that is an end like any other.
     if (isBrokenPipe(first)) {
+      this.#tally.readerIsGone();
       this.#isOver = true;
       return;
     }
+    const isInterrupted = first instanceof InterruptedError;
+    if (!isInterrupted) this.#tally.finished({ isFailure: true });
+    const told = isInterrupted && this.#script.keepsGoing ? this.#tally.interrupted(first, this.#underWay) : first;
     const session = () => this.#state.session();
-    const where = { file: this.#script.name, line, session, ...(command !== undefined && { command }) };
-    this.#failed(await this.#script.report(first, where), { isFinal: isFinal(first) });
-    // A long run of bad lines needs nothing from outside; signals and heartbeats do need their turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    const exitCode = await this.#script.report(told, { file: this.#script.name, session, ...at });
+    this.#failed(exitCode, { isFinal: isFinal(first) });
+    await nextTurn();
   }
 
   #failed(code: number, { isFinal: mustStop = false } = {}): void {
@@ -273,20 +295,6 @@ export class ScriptRunner {
     this.#exitCode = code;
     this.#isOver = true;
   }
-}
-
-/** What was asked for in this turn has left, so that the server works while earlier answers are written. */
-function sent(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
-}
-
-/** Whether a promise needs nothing from outside to settle. */
-function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  return Promise.race([settled, new Promise<false>((resolve) => setImmediate(resolve, false))]);
 }
 
 /** Going on makes no sense: the program was interrupted, or there is no server. */

@@ -1,3 +1,4 @@
+import { isOldWatch } from "../commands/several-paths.ts";
 import type { Renderer } from "../render/renderer.ts";
 import type { WatchListener } from "../session/session.ts";
 import type { ResultOutput } from "./execute.ts";
@@ -32,6 +33,7 @@ export class ScriptWatches {
 }
 
 /** Events may come at any time after this line. */
-export function setsWatch({ entry, args, options }: Invocation): boolean {
-  return entry.group === "watches" || args.watch === true || options.watch === true;
+export function setsWatch({ entry, command, args, options }: Invocation): boolean {
+  if (entry.group === "watches" || args.watch === true || options.watch === true) return true;
+  return command.effect === "read" && Array.isArray(args.paths) && args.paths.some(isOldWatch);
 }

@@ -1,4 +1,5 @@
 /** The front end for scripts: -c, -f, and whatever is piped in. */
+import type { GlobalFlags } from "../global-options.ts";
 import { write } from "../io/io.ts";
 import type { Session } from "../session/session.ts";
 import type { FrontEnd } from "./front-end.ts";
@@ -16,16 +17,17 @@ export interface Script {
   /** Go on after a failure. */
   readonly keepsGoing: boolean;
   /** Shows an error and returns its exit code. */
-  report(
-    error: unknown,
-    where: {
-      readonly file: string;
-      readonly line: number;
-      readonly command?: string;
-      /** The session that the line ran in, for questions about what went wrong. */
-      readonly session?: () => Promise<Session>;
-    },
-  ): Promise<number>;
+  report(error: unknown, where: FailedLine): Promise<number>;
+}
+
+export interface FailedLine {
+  readonly file: string;
+  readonly line: number;
+  readonly command?: string;
+  /** Options of the line itself. */
+  readonly flags?: GlobalFlags;
+  /** The session that the line ran in, for questions about what went wrong. */
+  readonly session?: () => Promise<Session>;
 }
 
 /** Runs a script to its end, or to its first failure. Returns the exit code; never throws for what a line does. */
@@ -33,6 +35,7 @@ export async function runScript(script: Script, frontEnd: FrontEnd): Promise<num
   const state = new ShellState({
     isInteractive: false,
     open: frontEnd.open,
+    onIdentify: frontEnd.onCredential,
     say: (line) => void write(frontEnd.io.stderr, `${line}\n`).catch(() => {}),
   });
   const { signal, io } = frontEnd;

@@ -1,5 +1,6 @@
+import { commandIndex } from "./globals.ts";
 import { lex } from "./line.ts";
-import { suggest } from "./suggest.ts";
+import { editDistance } from "./suggest.ts";
 
 const HIDDEN = "***";
 
@@ -8,13 +9,14 @@ export function redact(text: string): string {
   let redacted = "";
   let upTo = 0;
   for (const { words } of lex(text).statements) {
-    const isAuth = seemsAddauth(words[0]?.text ?? "");
+    const command = commandIndex(words.map(({ text }) => text));
+    const isAuth = seemsAddauth(words[command]?.text ?? "");
     for (const [index, word] of words.entries()) {
       const before = words[index - 1]?.text ?? "";
       const isCredential =
-        (isAuth && index >= 2) || /^--?auth$/.test(before) || (before === "digest" && /:/.test(word.text));
+        (isAuth && index >= command + 2) || /^--?auth$/.test(before) || (before === "digest" && /:/.test(word.text));
       // Of a digest, a name alone is no secret: its password is asked for.
-      const isName = isAuth && words[1]?.text === "digest" && !word.text.includes(":");
+      const isName = isAuth && words[command + 1]?.text === "digest" && !word.text.includes(":");
       const safe = isCredential && !isName ? withoutPassword(word.text) : withoutDigests(word.text);
       if (safe === word.text) continue;
       redacted += text.slice(upTo, word.start) + safe;
@@ -26,13 +28,13 @@ export function redact(text: string): string {
 
 /** A slip in the command's name must not put what follows it into the history. */
 function seemsAddauth(command: string): boolean {
-  return command !== "addWatch" && suggest(command.toLowerCase(), ["addauth"]) !== undefined;
+  return command !== "addWatch" && editDistance(command.toLowerCase(), "addauth") <= 2;
 }
 
 /** A line that was redacted cannot be run again. */
 export function isRedacted(line: string): boolean {
   const isAuth = lex(line).statements.some(
-    ({ words, source }) => seemsAddauth(words[0]?.text ?? "") && source.includes(HIDDEN),
+    ({ words, source }) => words.some(({ text }) => seemsAddauth(text)) && source.includes(HIDDEN),
   );
   return isAuth || /\bdigest[\s:].*\*\*\*/is.test(line);
 }

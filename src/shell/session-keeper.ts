@@ -41,10 +41,16 @@ export class SessionKeeper {
     return this.#session;
   }
 
-  /** The server attached to, or the first of those to be tried. */
+  /** The server attached to, or the first of those to be tried, and the chroot. */
   get server(): string {
     const { state, servers } = this.#options;
-    return this.#session?.server ?? (state.target ?? servers).replace(/[,/].*/s, "");
+    const given = state.target ?? servers;
+    const server = this.#session?.server ?? given;
+    // Where its socket is does not help at the prompt.
+    if (server.startsWith("unix:")) return "embedded";
+    const slash = given.indexOf("/");
+    const chroot = slash < 0 ? "" : given.slice(slash).replace(/\/$/, "");
+    return server.replace(/[,/].*/s, "") + chroot;
   }
 
   /** What the prompt has to say about the connection; undefined when all is well. */
@@ -92,6 +98,7 @@ export class SessionKeeper {
     const isNew = !this.#greeted.has(session);
     this.#hasComplained = false;
     this.#greeted.add(session);
+    if (isNew && this.#options.state.isConnecting) return;
     if (!isNew) return this.#options.say(`reconnected to ${server}; the session was kept`);
     void this.#greet(session, server);
   }
@@ -133,7 +140,7 @@ export class SessionKeeper {
     if (isNews) {
       const why = error instanceof Error ? error.message : String(error);
       const { advice } = this.#options;
-      this.#options.say(`${why}; still trying, and so does every command${advice === undefined ? "" : ` (${advice})`}`);
+      this.#options.say(`${why}; retrying in the background${advice === undefined ? "" : ` (${advice})`}`);
     }
     const isUnreachable = error instanceof ConnectionError && error.reason === "unreachable";
     if (isUnreachable && !this.#options.state.isDisconnected) {

@@ -1,7 +1,7 @@
-import type { Environment } from "../io/io.ts";
-import type { Colors } from "../render/colors.ts";
-import { continuationPrompt, type PromptStyle, renderPrompt } from "../render/prompt.ts";
+import { continuationPrompt, elide, type PromptStyle, renderPrompt } from "../render/prompt.ts";
+import type { Theme } from "../render/theme.ts";
 import type { FrontEnd } from "./front-end.ts";
+import { isUnicode } from "./open-renderer.ts";
 import type { SessionKeeper } from "./session-keeper.ts";
 import type { ShellState } from "./shell-state.ts";
 
@@ -9,25 +9,29 @@ export interface ShellPromptOptions {
   readonly frontEnd: FrontEnd;
   readonly state: ShellState;
   readonly keeper: SessionKeeper;
-  readonly colors: Colors;
+  readonly theme: Theme;
   readonly hasFailed: boolean;
   /** A quote is open. */
   readonly isContinued: boolean;
 }
 
 /** The prompt as things stand now. */
-export function shellPrompt({ frontEnd, state, keeper, colors, hasFailed, isContinued }: ShellPromptOptions): string {
+export function shellPrompt({ frontEnd, state, keeper, theme, hasFailed, isContinued }: ShellPromptOptions): string {
   const { io, execution } = frontEnd;
-  const style: PromptStyle = { columns: io.stdout.columns, isUnicode: isUnicode(io.env), colors };
+  const style: PromptStyle = { columns: io.stdout.columns, isUnicode: isUnicode(io.env), theme };
   if (isContinued) return continuationPrompt(style);
-  const { server, trouble, session } = keeper;
+  const { trouble, session } = keeper;
+  const server = withShortChroot(keeper.server, style);
   const isReadOnly = execution.isReadOnly || (session?.isReadOnly ?? false);
   const { cwd, heldLocks } = state;
-  const locks = [...heldLocks.keys()];
+  const locks = Array.from(heldLocks, ([path, { mode }]) => ({ path, mode }));
   return renderPrompt({ server, isReadOnly, cwd, locks, hasFailed, ...(trouble !== undefined && { trouble }) }, style);
 }
 
-/** The locale says whether the terminal shows more than ASCII. */
-function isUnicode({ LC_ALL, LC_CTYPE, LANG, TERM }: Environment): boolean {
-  return TERM !== "dumb" && /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || "");
+/** A long chroot must leave room for what is typed. */
+function withShortChroot(server: string, { columns, isUnicode: hasDots }: PromptStyle): string {
+  const slash = server.indexOf("/");
+  if (slash < 0) return server;
+  const room = Math.max(8, Math.floor(columns / 5));
+  return server.slice(0, slash) + elide(server.slice(slash), room, hasDots ? "…" : "...");
 }

@@ -17,6 +17,8 @@ export interface ShellStateOptions {
   open(target: string | undefined, options?: SeparateOptions): Promise<Session>;
   /** Tells something that no line has asked for. */
   say?(line: string): void;
+  /** Told before a credential is sent to `target`, or to the servers the program was started with. */
+  readonly onIdentify?: ((scheme: string, target: string | undefined) => Promise<void>) | undefined;
 }
 
 /** A session that is not the shell's own. */
@@ -34,6 +36,7 @@ export class ShellState implements Shell {
   lostLock: LockError | undefined;
   printsWatches = true;
   readonly #open: ShellStateOptions["open"];
+  readonly #onIdentify: NonNullable<ShellStateOptions["onIdentify"]>;
   readonly #identities: Identity[] = [];
   readonly #lostLocks: string[] = [];
   /** Locks that somebody has asked for while lines were running. */
@@ -45,11 +48,13 @@ export class ShellState implements Shell {
   #target: string | undefined;
   #session: Promise<Session> | undefined;
   #isDisconnected = false;
+  #isConnecting = false;
 
-  constructor({ isInteractive, open, say = () => {} }: ShellStateOptions) {
+  constructor({ isInteractive, open, say = () => {}, onIdentify = async () => {} }: ShellStateOptions) {
     this.isInteractive = isInteractive;
     this.say = say;
     this.#open = open;
+    this.#onIdentify = onIdentify;
   }
 
   get cwd(): string {
@@ -68,6 +73,11 @@ export class ShellState implements Shell {
   /** After `close`, until `connect`. */
   get isDisconnected(): boolean {
     return this.#isDisconnected;
+  }
+
+  /** While a line opens a session, whose result it will show. */
+  get isConnecting(): boolean {
+    return this.#isConnecting;
   }
 
   changeDirectory(path: string): void {
@@ -116,8 +126,9 @@ export class ShellState implements Shell {
       await lock.release();
       this.say(`${describeRequest(path, request)}: given back`);
     };
-    if (this.#lines === 0) return void give();
-    this.#wanted.push(give);
+    const giveOrSay = () => give().catch((error: unknown) => this.say(notGivenBack(path, error)));
+    if (this.#lines === 0) return void giveOrSay();
+    this.#wanted.push(giveOrSay);
     if (this.isInteractive) this.say(`${describeRequest(path, request)}: given back when this line is over`);
   }
 
@@ -141,9 +152,14 @@ export class ShellState implements Shell {
     await this.disconnect();
     this.#target = target ?? this.#target;
     this.#isDisconnected = false;
-    const session = await this.#begin();
-    await session.connected({ signal });
-    return session;
+    this.#isConnecting = true;
+    try {
+      const session = await this.#begin();
+      await session.connected({ signal });
+      return session;
+    } finally {
+      this.#isConnecting = false;
+    }
   }
 
   async disconnect(): Promise<void> {
@@ -152,6 +168,7 @@ export class ShellState implements Shell {
   }
 
   async identify(scheme: string, credential: Buffer, signal: AbortSignal): Promise<void> {
+    await this.#onIdentify(scheme, this.#target);
     const session = await this.session();
     await session.addAuth(scheme, credential, { signal });
     this.#identities.push({ scheme, credential });
@@ -191,4 +208,10 @@ export class ShellState implements Shell {
     }
     return session;
   }
+}
+
+/** Who may change the ACL of a lock's path can forbid us to delete our own ticket. */
+function notGivenBack(path: string, error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  return `${path} could not be given back, it goes with this session: ${why}`;
 }

@@ -28,22 +28,27 @@ export interface Placed {
   readonly given?: Readonly<Record<string, unknown>> | undefined;
   /** What stands behind `--`, for a command that runs a program. */
   readonly behind?: readonly string[] | undefined;
+  /** The first of `words` that stood behind `--`, by its index; left out where none did. */
+  readonly literalFrom?: number | undefined;
   readonly where: Parameters<ValueParser<unknown>>[1];
 }
 
 /** Throws UsageError. */
 export function invocationOf(declaration: Declaration, placed: Placed): Invocation {
-  const { words, given, behind = [], where } = placed;
+  const { words, given, behind = [] } = placed;
   const args: Record<string, unknown> = {};
+  const ownWhere = given?.sequential === true ? { ...placed.where, isSequential: true } : placed.where;
+  const literalFrom = given?.literal === true ? 0 : (placed.literalFrom ?? words.length);
   let next = 0;
   for (const [key, { parse: read, arity }] of declaration.args) {
+    const where = next >= literalFrom ? { ...ownWhere, isLiteral: true } : ownWhere;
     const word = words[next++];
     if (arity === "command") args[key] = behind;
     else if (arity === "rest") args[key] = Array.isArray(word) ? word.map((one) => read(String(one), where)) : [];
     else args[key] = typeof word === "string" ? read(word, where) : undefined;
   }
   const { entry, command, noOptions } = declaration;
-  return { entry, command, args, options: given ? optionsOf(declaration, given, where) : noOptions };
+  return { entry, command, args, options: given ? optionsOf(declaration, given, placed.where) : noOptions };
 }
 
 function optionsOf(declaration: Declaration, given: NonNullable<Placed["given"]>, where: Placed["where"]) {

@@ -1,5 +1,17 @@
 import { type JuteReader, MalformedFrameError } from "./jute.ts";
 
+/** A frame that is announced to be longer than the reader takes. Nothing of it has been buffered. */
+export class OversizedFrameError extends MalformedFrameError {
+  readonly length: number;
+  readonly limit: number;
+
+  constructor(length: number, limit: number) {
+    super(`a frame of ${length} bytes`);
+    this.length = length;
+    this.limit = limit;
+  }
+}
+
 /**
  * Cuts a byte stream into length-prefixed frames in linear time: a frame that arrived whole is read in place,
  * one that spans chunks is copied once into a buffer of its exact size.
@@ -78,7 +90,8 @@ export class FrameReader {
   }
 
   #checked(length: number): number {
-    if (length < 0 || length > this.maxLength) throw new MalformedFrameError(`a frame of ${length} bytes`);
+    if (length < 0) throw new MalformedFrameError(`a frame of ${length} bytes`);
+    if (length > this.maxLength) throw new OversizedFrameError(length, this.maxLength);
     return length;
   }
 }

@@ -5,7 +5,7 @@
 
 /** A reply that ends early or counts wrongly. The connection that sent it cannot be trusted any further. */
 export class MalformedFrameError extends Error {
-  override readonly name = "MalformedFrameError";
+  override readonly name: string = "MalformedFrameError";
 }
 
 const NULL_LENGTH = -1;
@@ -127,6 +127,11 @@ export class JuteReader {
     return this.#end - this.#position;
   }
 
+  /** Another reader at the same place, to look ahead with. */
+  fork(): JuteReader {
+    return new JuteReader(this.#buffer, this.#position, this.#end);
+  }
+
   int(): number {
     return this.#buffer.readInt32BE(this.#advance(4));
   }
@@ -173,8 +178,8 @@ export class JuteReader {
   vector<T>(read: () => T): T[] {
     const count = this.int();
     if (count === NULL_LENGTH) return [];
-    // Every item takes at least a byte, so a count beyond the frame is a lie that must not size an array.
-    if (count < 0 || count > this.remaining)
+    // Every item takes at least four bytes, so a count beyond the frame is a lie that must not size an array.
+    if (count < 0 || count > this.remaining / 4)
       throw new MalformedFrameError(`a vector of ${count} in ${this.remaining} bytes`);
     const items = new Array<T>(count);
     for (let i = 0; i < count; i++) items[i] = read();

@@ -1,4 +1,5 @@
-import type { JuteReader, JuteWriter } from "./jute.ts";
+import { type JuteReader, type JuteWriter, MalformedFrameError } from "./jute.ts";
+import { Opcode } from "./protocol.ts";
 
 /** Stat as the wire orders it. */
 export interface StatRecord {
@@ -128,6 +129,8 @@ export function readConnectRequest(reader: JuteReader): ConnectRequest & { reado
 }
 
 export interface ConnectResponse {
+  /** Servers of Apache ZooKeeper say 0. */
+  readonly protocolVersion: number;
   /** Zero or less: the session has expired. */
   readonly timeoutMs: number;
   readonly sessionId: bigint;
@@ -136,8 +139,8 @@ export interface ConnectResponse {
 }
 
 export function readConnectResponse(reader: JuteReader): ConnectResponse {
-  reader.int(); // protocol version
   return {
+    protocolVersion: reader.int(),
     timeoutMs: reader.int(),
     sessionId: reader.long(),
     password: reader.buffer() ?? Buffer.alloc(16),
@@ -148,7 +151,7 @@ export function readConnectResponse(reader: JuteReader): ConnectResponse {
 
 export function writeConnectResponse(
   writer: JuteWriter,
-  response: Omit<ConnectResponse, "readOnly">,
+  response: Omit<ConnectResponse, "readOnly" | "protocolVersion">,
   { hasReadOnlyFlag }: { readonly hasReadOnlyFlag: boolean },
 ): void {
   writer.int(0); // protocol version
@@ -167,4 +170,16 @@ export function writeMultiHeader(writer: JuteWriter, type: number, done: boolean
 
 export function readMultiHeader(reader: JuteReader): { type: number; done: boolean; err: number } {
   return { type: reader.int(), done: reader.boolean(), err: reader.int() };
+}
+
+/**
+ * The error number of one result of a multiRead, or 0 where its answer follows. Apache's servers send an error as a result
+ * of its own type with the number behind it; others set the number in the header of the read and send no body.
+ */
+export function readResultCode(reader: JuteReader, expected: number): number {
+  const { type, done, err } = readMultiHeader(reader);
+  const code = !done && type === Opcode.error ? reader.int() : err;
+  if (done || (type !== expected && (type !== Opcode.error || code === 0)))
+    throw new MalformedFrameError(`a multiRead result of type ${type}`);
+  return code;
 }

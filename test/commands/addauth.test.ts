@@ -25,7 +25,7 @@ const rows: Row[] = [
   {
     name: "asks for a password, which takes a terminal",
     argv: ["addauth", "digest", "bob"],
-    stderr: "error: addauth needs an answer: Password for bob\n  give it on the line\n",
+    stderr: "error: no terminal to ask for bob's password; use addauth digest bob:PASSWORD or --auth-file\n",
     exit: 9,
   },
   {
@@ -61,7 +61,7 @@ describe("addauth", () => {
   });
 
   test("asks for a password only where there is none, and sends what was typed", async () => {
-    expect(addauth.secret?.({ scheme: "digest", auth: "bob" }, {})).toBe("Password for bob");
+    expect(addauth.secret?.({ scheme: "digest", auth: "bob" }, {})).toMatchObject({ question: "Password for bob" });
     expect(addauth.secret?.({ scheme: "digest", auth: "bob:pw" }, {})).toBeUndefined();
     expect(addauth.secret?.({ scheme: "sasl", auth: "bob" }, {})).toBeUndefined();
     const proofs: string[] = [];

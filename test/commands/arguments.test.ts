@@ -12,13 +12,29 @@ describe("znodePath", () => {
     { word: "..", path: "/" },
     { word: "../..", path: "/" },
     { word: "./a/../b", path: "/w/b" },
+    { word: "/a/", path: "/a" },
+    { word: "a/b/", path: "/w/a/b" },
+    { word: "../", path: "/" },
+    { word: "/a/..b/c..", path: "/a/..b/c.." },
   ])("$word", ({ word, path }) => {
     expect(znodePath(word, at)).toBe(path);
   });
 
-  test.each(["", "/a/", "a/", "/a//b", "a//b", "/a/../b", "a\u0000"])("refuses %j", (word) => {
+  test.each(["", "/a//b", "/a//", "a//b", "/a/../b", "/a/.", "a\u0000"])("refuses %j", (word) => {
     expect(() => znodePath(word, at)).toThrow(expect.objectContaining({ reason: "bad-path" }));
   });
+});
+
+test("as zkCli a path must not end with a slash", () => {
+  const where = { cwd: "/", isVerbatim: true };
+  expect(() => znodePath("/a/", where)).toThrow("Path must not end with / character");
+  expect(() => znodePath("/a/../b", where)).toThrow(
+    'Invalid path string "/a/../b" caused by relative paths not allowed @4',
+  );
+});
+
+test("an absolute path with .. says what is wrong with it", () => {
+  expect(() => znodePath("/a/../b", at)).toThrow('/a/../b: ".." only works in relative paths');
 });
 
 describe("newZnodePath", () => {
@@ -26,12 +42,18 @@ describe("newZnodePath", () => {
     { word: "/a/", path: "/a/" },
     { word: "a/", path: "/w/a/" },
     { word: "n-", path: "/w/n-" },
-  ])("$word", ({ word, path }) => {
-    expect(newZnodePath(word, at)).toBe(path);
+  ])("$word of a sequential znode", ({ word, path }) => {
+    expect(newZnodePath(word, { ...at, isSequential: true })).toBe(path);
+  });
+
+  test("a slash at the end of any other means nothing", () => {
+    expect(newZnodePath("/a/", at)).toBe("/a");
   });
 
   test("refuses an empty name", () => {
-    expect(() => newZnodePath("/a//", at)).toThrow(expect.objectContaining({ reason: "bad-path" }));
+    expect(() => newZnodePath("/a//", { ...at, isSequential: true })).toThrow(
+      expect.objectContaining({ reason: "bad-path" }),
+    );
   });
 });
 

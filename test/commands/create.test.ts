@@ -3,6 +3,7 @@ import { ConflictError, NoNodeError, PermissionError } from "../../src/errors.ts
 import { expected, outcome, type Row, run } from "./run.ts";
 import { refusal } from "./stub-session.ts";
 
+const HASHED = "bob:fyVmFCwVbTJYrznoSu1koqYEYF0=";
 const NOTE = "note: an ephemeral ends with its session, and this session ends now\n";
 
 const rows: Row[] = [
@@ -19,7 +20,8 @@ const rows: Row[] = [
   {
     name: "a missing parent leads to -p",
     argv: ["create", "/a/b"],
-    stderr: "error: no such znode: /a/b (NoNode)\n  create -p makes the missing parents too\n",
+    stderr:
+      "error: cannot create /a/b: its parent /a does not exist (NoNode)\n  create -p makes the missing parents too\n",
     exit: 3,
   },
   {
@@ -40,7 +42,8 @@ const rows: Row[] = [
     name: "-p reports the parent that could not be made",
     argv: ["create", "-p", "/a/b/c"],
     failures: { "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", { code: -102, path: "/a" }) },
-    stderr: "error: not permitted: /a (NoAuth)\n  --auth digest:USER:PASSWORD proves who you are\n",
+    stderr:
+      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
     exit: 4,
   },
   {
@@ -59,10 +62,9 @@ const rows: Row[] = [
     exit: 3,
   },
   {
-    name: "a path must not end with a slash",
+    name: "a slash at the end of the path means nothing",
     argv: ["create", "/a/"],
-    stderr: "error: Path must not end with / character\n",
-    exit: 2,
+    stdout: "/a\n",
   },
   {
     name: "-c excludes -e and -s",
@@ -159,14 +161,32 @@ describe("create", () => {
     expect({ exit, data: session.dataOf("/a") }).toEqual({ exit: 0, data });
   });
 
+  test.each([
+    ["--", "@/etc/passwd", "world:anyone:r"],
+    ["@/etc/passwd", "--literal"],
+    ["-s", "--literal", "@/etc/passwd"],
+  ])("%s %s %s: the data is text", async (...words) => {
+    const { session, exit } = await run(["create", "/a", ...words]);
+    expect([exit, session.dataOf(words[0] === "-s" ? "/a0000000000" : "/a")]).toEqual([0, "@/etc/passwd"]);
+  });
+
   test("passes the ACL on, to parents too", async () => {
-    const { session } = await run(["create", "-p", "/a/b", "x", "digest:u:h:rw"]);
-    expect(session.creates.map(({ acl }) => acl)).toEqual(Array(3).fill([{ scheme: "digest", id: "u:h", perms: 3 }]));
+    const { session } = await run(["create", "-p", "/a/b", "x", `digest:${HASHED}:rw`]);
+    expect(session.creates.map(({ acl }) => acl)).toEqual(Array(3).fill([{ scheme: "digest", id: HASHED, perms: 3 }]));
+  });
+
+  test("a password where a hash belongs is refused, and not repeated", async () => {
+    const { session, stderr, exit } = await run(["create", "/a", "x", "world:anyone:r,digest:bob:secret:cdrwa"]);
+    expect([stderr.split("\n")[0], exit]).toEqual([
+      "error: the digest of 'bob' is not a hash (28 characters of base64)",
+      2,
+    ]);
+    expect([stderr.includes("secret"), session.creates]).toEqual([false, []]);
   });
 
   test("--hash-digests hashes passwords", async () => {
     const { session } = await run(["create", "--hash-digests", "/a", "x", "digest:bob:secret:r"]);
-    expect(session.creates[0]?.acl).toEqual([{ scheme: "digest", id: "bob:fyVmFCwVbTJYrznoSu1koqYEYF0=", perms: 1 }]);
+    expect(session.creates[0]?.acl).toEqual([{ scheme: "digest", id: HASHED, perms: 1 }]);
   });
 
   test("--hash-digests needs a password, and does not repeat what it was given", async () => {

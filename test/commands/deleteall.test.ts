@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { PermissionError } from "../../src/errors.ts";
+import { interruptedAt } from "./interrupted-at.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
+import { StubSession } from "./stub-session.ts";
 
 const given = { "/a": "", "/a/b": "", "/a/b/c": "", "/a/d": "", "/a/e": "", "/a/f": "", "/g": "" };
 const noAuth = new PermissionError("no-auth", "not permitted: /a/b/c (NoAuth)", { code: -102, path: "/a/b/c" });
@@ -11,9 +13,8 @@ const rows: Row[] = [
     argv: ["deleteall", "/a"],
     given,
     stderr:
-      "error: deleteall wants an answer: " +
-      "Delete /a and the 5 znodes below it (b, d, e, …)?\n" +
-      "  --yes answers yes; --dry-run only shows what would happen\n",
+      "error: deleteall needs confirmation, and there is no terminal; add --yes to go ahead\n" +
+      "  the question: Delete /a and the 5 znodes below it (b, d, e, …)? (--dry-run only shows what would happen)\n",
     exit: 9,
   },
   {
@@ -21,7 +22,8 @@ const rows: Row[] = [
     argv: ["deleteall", "/g"],
     given,
     stderr:
-      "error: deleteall wants an answer: Delete /g?\n  --yes answers yes; --dry-run only shows what would happen\n",
+      "error: deleteall needs confirmation, and there is no terminal; add --yes to go ahead\n" +
+      "  the question: Delete /g? (--dry-run only shows what would happen)\n",
     exit: 9,
   },
   { name: "is silent in a pipe", argv: ["-y", "deleteall", "/a"], given },
@@ -44,7 +46,7 @@ const rows: Row[] = [
     name: "--dry-run lists",
     argv: ["deleteall", "--dry-run", "/a"],
     given,
-    stdout: "/a\n/a/b\n/a/d\n/a/e\n/a/f\n/a/b/c\n",
+    stdout: "/a\n/a/b\n/a/b/c\n/a/d\n/a/e\n/a/f\n",
   },
   {
     name: "reports a missing znode with exit code 3",
@@ -63,7 +65,7 @@ const rows: Row[] = [
     argv: ["-y", "deleteall", "/a"],
     given,
     failures: { "/a/b/c": noAuth },
-    stderr: "not permitted: /a/b/c (NoAuth)\nerror: 3 znodes deleted, 1 znode could not be deleted\n",
+    stderr: "error: not permitted: /a/b/c (NoAuth)\nerror: 3 znodes deleted, 1 znode could not be deleted\n",
     exit: 8,
   },
   {
@@ -89,9 +91,58 @@ const rows: Row[] = [
     argv: ["-y", "deleteall", "/a/b/c"],
     given,
     failures: { "/a/b/c": noAuth },
-    stderr: "error: not permitted: /a/b/c (NoAuth)\n  --auth digest:USER:PASSWORD proves who you are\n",
+    stderr:
+      "error: not permitted: /a/b/c (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
     exit: 4,
   },
+  {
+    name: "asks once for several trees, with the list",
+    argv: ["deleteall", "/a", "/g", "/x"],
+    given,
+    stderr:
+      "error: deleteall needs confirmation, and there is no terminal; add --yes to go ahead\n" +
+      "  the question: Delete 3 trees: /a and the 5 znodes below it (b, d, e, …); /g; /x (does not exist)? " +
+      "(--dry-run only shows what would happen)\n",
+    exit: 9,
+  },
+  {
+    name: "confirms each of several trees on a terminal",
+    argv: ["-y", "deleteall", "/a/b", "/g"],
+    given,
+    tty: true,
+    stdout: "Deleted /a/b and 1 below it\nDeleted /g\n",
+  },
+  {
+    name: "deletes the other trees where one is missing",
+    argv: ["--json", "-y", "deleteall", "/x", "/g"],
+    given,
+    stdout: '{"path":"/g","deleted":1}\n',
+    stderr:
+      '{"error":{"reason":"no-node","message":"no such znode: /x (NoNode)","code":-101,"path":"/x"}}\n' +
+      '{"error":{"reason":"partial","message":"1 znode deleted, 1 znode could not be deleted","exitCode":8,"path":"/x"}}\n',
+    exit: 8,
+  },
+  {
+    name: "several trees that are all missing have exit code 3",
+    argv: ["-y", "deleteall", "/x", "/y"],
+    given,
+    stderr: "error: no such znode: /x (NoNode)\nerror: no such znode: /y (NoNode)\n",
+    exit: 3,
+  },
+  {
+    name: "touches none of several trees where one is protected",
+    argv: ["-y", "deleteall", "/g", "/zookeeper"],
+    given,
+    stderr: "error: deleteall does not touch /zookeeper\n  ZooKeeper keeps its own znodes there\n",
+    exit: 9,
+  },
+  {
+    name: "--dry-run lists several trees",
+    argv: ["deleteall", "--dry-run", "/g", "/a/b"],
+    given,
+    stdout: "/g\n/a/b\n/a/b/c\n",
+  },
+  { name: "ignores further words as zkCli", argv: ["-o", "zkcli", "-y", "deleteall", "/g", "/x"], given },
   {
     name: "the batch size is a number",
     argv: ["-y", "deleteall", "/a", "-b", "x"],
@@ -134,6 +185,21 @@ describe("deleteall", () => {
     const { session } = await run(["-y", "deleteall", "-b", "0", "/a"], { given });
     expect(session.paths()).toEqual(["/", "/g"]);
     expect(session.asked.filter((request) => request.startsWith("multi "))).toEqual([]);
+  });
+
+  test("Ctrl-C says how much was deleted, requests under way included", async () => {
+    const session = new StubSession(
+      Object.fromEntries(["/a", ..."0123456789"].map((n) => [n === "/a" ? n : `/a/${n}`, ""])),
+    );
+    const { stderr, exit } = await interruptedAt(session, "multi", 2, ["-y", "deleteall", "-b", "2", "/a"]);
+    expect([exit, stderr]).toEqual([130, "interrupted: 4 znodes deleted below /a; the rest is still there\n"]);
+    expect(session.paths()).toHaveLength(8);
+  });
+
+  test("Ctrl-C without transactions says it too", async () => {
+    const session = new StubSession(given);
+    const { stderr, exit } = await interruptedAt(session, "delete", 3, ["-y", "deleteall", "-b", "0", "/a"]);
+    expect([exit, stderr]).toEqual([130, "interrupted: 3 znodes deleted below /a; the rest is still there\n"]);
   });
 
   test("--dry-run deletes nothing, and asks nothing", async () => {

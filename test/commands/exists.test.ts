@@ -16,9 +16,25 @@ const rows: Row[] = [
   },
   { name: "says it in JSON", argv: ["exists", "/a", "--json"], given, stdout: '{"path":"/a","exists":true}\n' },
   {
+    name: "says of each of several whether it exists",
+    argv: ["exists", "/a", "/b"],
+    given,
+    stdout: "/a\ttrue\n/b\tfalse\n",
+    exit: 1,
+  },
+  {
+    name: "says it of several in words on a terminal",
+    argv: ["exists", "/b", "/a"],
+    given,
+    tty: true,
+    stdout: "/b does not exist\n/a exists\n",
+    exit: 1,
+  },
+  { name: "says yes where all of several exist", argv: ["-q", "exists", "/a", "/"], given },
+  {
     name: "refuses a bad path",
-    argv: ["exists", "/a/"],
-    stderr: "error: Path must not end with / character\n",
+    argv: ["exists", "/a//b"],
+    stderr: 'error: Invalid path string "/a//b" caused by empty node name specified @3\n',
     exit: 2,
   },
 ];

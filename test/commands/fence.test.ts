@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/session/session.ts";
-import { openFor } from "../support/open-session.ts";
+import { openFor, rejection } from "../support/open-session.ts";
 import { freshChroot } from "../support/shared-server.ts";
 import { runReal } from "./run-real.ts";
 
@@ -46,6 +46,22 @@ describe("fence check", () => {
 });
 
 describe("fence guard", () => {
+  test("--acl keeps others from turning the token back, on the znode and its parents", async () => {
+    const ann = openFor(server, { auth: [{ scheme: "digest", credential: Buffer.from("ann:secret") }] });
+    const guard = ["--auth", "digest:ann:secret", "fence", "guard", "--acl", "auth::cdrwa", "/fences/db"];
+    expect(await runReal(server, [...guard, "7"])).toMatchObject({ exit: 0, stderr: "" });
+    expect(await rejection(session.setData("/fences/db", Buffer.from("1")))).toMatchObject({ reason: "no-auth" });
+    expect(await rejection(session.delete("/fences/db"))).toMatchObject({ reason: "no-auth" });
+    expect(await runReal(server, [...guard, "6"])).toMatchObject({ exit: 1 });
+    expect(String((await ann.getData("/fences/db")).data)).toBe("7");
+  });
+
+  test("--acl takes a hash, and is for guard alone", async () => {
+    expect((await fence("guard", "--acl", "digest:ann:secret:cdrwa", "/g", "7")).exit).toBe(2);
+    expect((await fence("check", "--acl", "auth::cdrwa", "exclusive:0x1f:/a")).exit).toBe(2);
+    expect(await session.exists("/g")).toBeUndefined();
+  });
+
   test("lets tokens pass that are not lower, and keeps the highest", async () => {
     expect(await fence("guard", "/fences/db", "8589934607")).toEqual({ exit: 0, stdout: "", stderr: "" });
     expect(await data("/fences/db")).toBe("8589934607");
@@ -75,11 +91,11 @@ describe("fence guard", () => {
     { words: ["guard", "/f"], error: "no token given" },
     { words: ["guard", "/f", "x"], error: "bad token 'x'" },
     { words: ["guard", "/f", "-1"], error: "bad token '-1'" },
-    { words: ["guard", "/f/", "1"], error: "Path must not end with / character" },
+    { words: ["guard", "/f/../g", "1"], error: '/f/../g: ".." only works in relative paths' },
     { words: ["guard", "/", "1"], error: "/ cannot keep a token" },
     { words: ["guard", "/zookeeper", "1"], error: "/zookeeper belongs to the server" },
     { words: ["guard", "/zookeeper/quota/x", "1"], error: "/zookeeper belongs to the server" },
-    { words: ["keep", "/f", "1"], error: "'keep' is nothing that fence does" },
+    { words: ["keep", "/f", "1"], error: "unknown fence action 'keep': use check or guard" },
   ])("$words is a mistake", async ({ words, error }) => {
     const { exit, stderr } = await fence(...words);
     expect([exit, stderr.split("\n")[0]]).toEqual([2, `error: ${error}`]);

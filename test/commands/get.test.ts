@@ -25,7 +25,16 @@ const rows: Row[] = [
   { name: "writes the exact bytes to a pipe", argv: ["get", "/a"], given: { "/a": "x\r\n y" }, stdout: "x\r\n y" },
   { name: "adds a line end on a terminal", argv: ["get", "/a"], given: { "/a": "x" }, tty: true, stdout: "x\n" },
   { name: "adds no second line end", argv: ["get", "/a"], given: { "/a": "x\n" }, tty: true, stdout: "x\n" },
-  { name: "writes nothing for no data", argv: ["get", "/a"], given: { "/a": null }, tty: true, stdout: "" },
+  {
+    name: "says on a terminal that there is no data",
+    argv: ["get", "/a"],
+    given: { "/a": null },
+    tty: true,
+    stdout: "(no data)\n",
+  },
+  { name: "says the same of empty data", argv: ["get", "/a"], given: { "/a": "" }, tty: true, stdout: "(no data)\n" },
+  { name: "says nothing of no data with -q", argv: ["-q", "get", "/a"], given: { "/a": "" }, tty: true, stdout: "" },
+  { name: "writes nothing for no data to a pipe", argv: ["get", "/a"], given: { "/a": null }, stdout: "" },
   {
     name: "indents JSON on a terminal",
     argv: ["get", "/a"],
@@ -72,6 +81,33 @@ const rows: Row[] = [
       '"mtimeMs":1794804131000,"version":0,"cversion":0,"aversion":0,"ephemeralOwner":"0x0","dataLength":2,"numChildren":0}}\n',
   },
   {
+    name: "writes the exact bytes of several to a pipe, one after another",
+    argv: ["get", "/a", "/b"],
+    given: { "/a": "x", "/b": "y\n" },
+    stdout: "xy\n",
+  },
+  {
+    name: "puts the path above each of several on a terminal",
+    argv: ["get", "/a", "/b\u202e"],
+    given: { "/a": "x", "/b\u202e": "y\n" },
+    tty: true,
+    stdout: "/a\nx\n/b\\u202e\ny\n",
+  },
+  {
+    name: "goes on where one of several is missing, with exit code 8",
+    argv: ["get", "/a", "/x", "/b"],
+    given: { "/a": "x", "/b": "y" },
+    stdout: "xy",
+    stderr: "error: no such znode: /x (NoNode)\nerror: 1 of 3 znodes could not be read\n",
+    exit: 8,
+  },
+  {
+    name: "has exit code 3 where all of several are missing",
+    argv: ["get", "/x", "/y"],
+    stderr: "error: no such znode: /x (NoNode)\nerror: no such znode: /y (NoNode)\n",
+    exit: 3,
+  },
+  {
     name: "reports a missing znode with exit code 3",
     argv: ["get", "/a"],
     stderr: "error: no such znode: /a (NoNode)\n",
@@ -88,7 +124,8 @@ const rows: Row[] = [
     name: "says how to prove who you are",
     argv: ["get", "/a"],
     failures: { "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", { code: -102, path: "/a" }) },
-    stderr: "error: not permitted: /a (NoAuth)\n  --auth digest:USER:PASSWORD proves who you are\n",
+    stderr:
+      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
     exit: 4,
   },
   {
@@ -155,6 +192,18 @@ describe("get", () => {
   test("keeps bytes that are no text", async () => {
     const { bytes } = await run(["get", "/a"], { given: { "/a": BINARY } });
     expect(bytes).toEqual(BINARY);
+  });
+
+  test("JSON has one object for each of several", async () => {
+    const { stdout } = await run(["--json", "get", "/a", "/b"], { given: { "/a": "x", "/b": "y" } });
+    const objects = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(objects.map(({ path, data }) => [path, data])).toEqual([
+      ["/a", "x"],
+      ["/b", "y"],
+    ]);
   });
 
   test("says goodbye in the same flight as its request", async () => {

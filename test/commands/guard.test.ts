@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ChildEnd, GuardedChild } from "../../src/child.ts";
-import { Guard, type GuardOptions } from "../../src/commands/under-lock/guard.ts";
+import { Guard } from "../../src/commands/under-lock/guard.ts";
+import type { GuardOptions } from "../../src/commands/under-lock/guard-settings.ts";
 
 /** A program that has ended as told, and a lock that is held as far as anybody knows. */
 function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): Guard {
@@ -8,7 +9,8 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): G
     pid: 4711,
     hasOwnGroup: true,
     ended: Promise.resolve(end),
-    signal() {},
+    reach: "all",
+    signal: () => [],
     gone: async () => {},
     permit() {},
     wasOutOfTime: () => wasOutOfTime,

@@ -16,20 +16,25 @@ get: print a znode's data
 Examples
   get /zookeeper/config
   get -s /app/config
+  get /app/config /app/limits
 
 Usage
-  get [-s] [-w] [-b] [-x] path [watch]
+  get [-s] [-w] [-b] [-x] [--all] path [paths...]
   path          the znode
-  [watch]       the word watch: as -w (zkCli's old form)
+  [paths...]    more znodes, in their order
 
 Options
   -s, --stat    print its stat too
   -w, --watch   watch for the next change (in the shell)
   -b, --base64  print the data as base64
   -x, --hex     print the data as a hex dump
+  --all         on a terminal: print long data in full
 
-In a pipe the exact bytes are written, nothing added. On a terminal JSON is
-indented and binary data is shown as a hex dump.
+In a pipe the exact bytes are written, nothing added, also between several
+znodes. On a terminal JSON is indented, binary data is shown as a hex dump, and
+what is longer than 200 lines is cut (--all shows the rest); of several znodes
+each begins with its path. Those that could not be read are named, and the exit
+code is 8. The word watch behind a single path is -w (zkCli's old form).
 `;
 
 const rows: Row[] = [

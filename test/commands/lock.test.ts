@@ -13,20 +13,20 @@ const rows: Row[] = [
     name: "takes a word without a slash for a command",
     argv: ["lock", "/deploy", "./deploy.sh"],
     stderr:
-      "error: './deploy.sh' is no lock's path: a path begins with /\n" +
-      "  a command to run stands behind --, as in: lock /deploy -- ./deploy.sh\n",
+      "error: './deploy.sh' is not a lock path (paths start with /); put the command after --: lock /x -- ./deploy.sh\n",
     exit: 125,
   },
   {
     name: "does not lock the root",
     argv: ["lock", "/", "--", "true"],
-    stderr: "error: / cannot be locked\n  give a path of the lock's own\n",
+    stderr: "error: / cannot be locked\n  choose another path, for example /locks/deploy\n",
     exit: 125,
   },
   {
     name: "wants a command behind --",
     argv: ["lock", "/a", "--"],
-    stderr: "error: no command behind --\n  lock [-n] [-w dur] [--recipe name] [paths...] [-- program...]\n",
+    stderr:
+      "error: no command behind --\n  lock [-n] [-w dur] [--explain] [--recipe name] [paths...] [-- program...]\n",
     exit: 125,
   },
   ...["1000h", "0s"].map((text) => ({
@@ -68,7 +68,7 @@ const rows: Row[] = [
   {
     name: "wants to know of what a number is",
     argv: ["lock", "-w", "30", "/a", "--", "true"],
-    stderr: "error: bad duration '30': say of what\n  30s are seconds, 30ms milliseconds\n",
+    stderr: "error: duration '30' needs a unit: 30s or 30ms\n",
     exit: 125,
   },
   {

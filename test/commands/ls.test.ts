@@ -5,6 +5,8 @@ import { InterruptedError, PermissionError } from "../../src/errors.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 import { StubSession } from "./stub-session.ts";
 
+process.env.TZ = "UTC";
+
 const TREE = { "/l": "", "/l/b": "", "/l/a": "", "/l/a/z": "", "/l/b/y": "" };
 const noAuth = (path: string) =>
   new PermissionError("no-auth", `not permitted: ${path} (NoAuth)`, { code: -102, path });
@@ -12,7 +14,14 @@ const noAuth = (path: string) =>
 const rows: Row[] = [
   { name: "writes one sorted name a line to a pipe", argv: ["ls", "/l"], given: TREE, stdout: "a\nb\n" },
   { name: "lists the root when no path is given", argv: ["ls"], given: { "/l": "" }, stdout: "l\n" },
-  { name: "writes nothing where there are no children", argv: ["ls", "/l/a/z"], given: TREE, stdout: "" },
+  { name: "writes nothing to a pipe where there are no children", argv: ["ls", "/l/a/z"], given: TREE, stdout: "" },
+  {
+    name: "says on a terminal that there are no children",
+    argv: ["ls", "/l/a/z"],
+    given: TREE,
+    tty: true,
+    stdout: "(no children)\n",
+  },
   { name: "marks znodes with children on a terminal", argv: ["ls", "/l"], given: TREE, tty: true, stdout: "a/  b/\n" },
   {
     name: "uses columns on a terminal, from top to bottom",
@@ -38,14 +47,14 @@ const rows: Row[] = [
   { name: "zkCli's brackets", argv: ["-o", "zkcli", "ls", "/l"], given: TREE, stdout: "[a, b]\n" },
   { name: "zkCli's empty brackets", argv: ["-o", "zkcli", "ls", "/l/a/z"], given: TREE, stdout: "[]\n" },
   {
-    name: "-R writes absolute paths in zkCli's order",
+    name: "-R writes absolute paths, each right before what is below it",
     argv: ["ls", "-R", "/l"],
     given: TREE,
-    stdout: "/l\n/l/a\n/l/b\n/l/a/z\n/l/b/y\n",
+    stdout: "/l\n/l/a\n/l/a/z\n/l/b\n/l/b/y\n",
   },
   { name: "-R starts with a root that has no children", argv: ["ls", "-R", "/l/a/z"], given: TREE, stdout: "/l/a/z\n" },
   {
-    name: "-R as zkCli",
+    name: "-R as zkCli, in its order",
     argv: ["-o", "zkcli", "ls", "/l", "-R"],
     given: TREE,
     stdout: "/l\n/l/a\n/l/b\n/l/a/z\n/l/b/y\n",
@@ -72,6 +81,57 @@ const rows: Row[] = [
     exit: 3,
   },
   {
+    name: "-l writes tabs to a pipe",
+    argv: ["ls", "-l", "/l"],
+    given: { ...TREE, "/l/a": "data" },
+    stdout: "4\t0\t1\t2026-11-16T04:42:11.000Z\t0x0\ta\n0\t0\t1\t2026-11-16T04:42:11.000Z\t0x0\tb\n",
+  },
+  {
+    name: "-l is aligned on a terminal",
+    argv: ["ls", "-l", "/l"],
+    given: { ...TREE, "/l/a": "data" },
+    tty: true,
+    stdout:
+      "   SIZE  VERSION  CHILDREN  MODIFIED             OWNER  NAME\n" +
+      "      4        0         1  2026-11-16 04:42:11  -      a/\n" +
+      "      0        0         1  2026-11-16 04:42:11  -      b/\n",
+  },
+  {
+    name: "-l -R writes whole paths, and its titles once",
+    argv: ["ls", "-lR", "/l"],
+    given: TREE,
+    tty: true,
+    stdout:
+      "   SIZE  VERSION  CHILDREN  MODIFIED             OWNER  NAME\n" +
+      ["/l/", "/l/a/", "/l/a/z", "/l/b/", "/l/b/y"]
+        .map((name, i) => `      0        0         ${[2, 1, 0, 1, 0][i]}  2026-11-16 04:42:11  -      ${name}\n`)
+        .join(""),
+  },
+  {
+    name: "-l has an object a line as JSON",
+    argv: ["--json", "ls", "-l", "/l/a"],
+    given: TREE,
+    stdout: `${JSON.stringify({
+      path: "/l/a/z",
+      stat: {
+        czxid: "0x5",
+        mzxid: "0x5",
+        pzxid: "0x5",
+        ctime: "2026-11-16T04:42:11.000Z",
+        ctimeMs: 1794804131000,
+        mtime: "2026-11-16T04:42:11.000Z",
+        mtimeMs: 1794804131000,
+        version: 0,
+        cversion: 0,
+        aversion: 0,
+        ephemeralOwner: "0x0",
+        dataLength: 0,
+        numChildren: 0,
+      },
+    })}\n`,
+  },
+  { name: "-l says it too", argv: ["ls", "-l", "/l/a/z"], given: TREE, tty: true, stdout: "(no children)\n" },
+  {
     name: "refuses to watch",
     argv: ["ls", "-w", "/"],
     stderr: "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
@@ -94,7 +154,7 @@ describe("ls", () => {
     const session = new StubSession({ "/e": "" });
     await session.create("/e/lock", null, { mode: "ephemeral" });
     const { stdout } = await run(["ls", "/e"], { session, tty: true, colorLevel: 1 });
-    expect(stdout).toBe("\u001b[33mlock\u001b[39m*\n");
+    expect(stdout).toBe("\u001b[35mlock\u001b[39m*\n");
   });
 
   test("asks for nothing but the names when nobody looks", async () => {
@@ -116,7 +176,7 @@ describe("ls", () => {
     const controller = new AbortController();
     const session = new StubSession();
     session.getChildren = async () => Array.from({ length: 10_000 }, (_, i) => String(i).padStart(5, "0"));
-    const context = { session: () => session.asSession(), signal: controller.signal } as Context;
+    const context = { session: () => session.asSession(), signal: controller.signal, isZkcli: true } as Context;
     const pieces = treePaths(context, "/");
     const { value: first } = await pieces.next();
     expect([first?.paths.slice(0, 2), (first?.paths.length ?? 0) < 10_000]).toEqual([["/", "/00000"], true]);

@@ -68,6 +68,9 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
       return runChild(request);
     },
     findProgram,
+    async prepareGuard() {
+      return { dispose() {} };
+    },
     async startGuarded(request) {
       if (!startGuarded) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
       return startGuarded(request);

@@ -105,6 +105,6 @@ describe("reconfig", () => {
     const zkcli = await run(["-o", "zkcli", "reconfig", "-remove", "1"], { session });
     expect(zkcli.stdout).toBe("Committed new configuration:\nserver.1=a:1:2;3\nversion=5\n");
     const terminal = await run(["reconfig", "-s", "-remove", "1"], { session, tty: true });
-    expect(terminal.stdout).toMatch(/^Committed new configuration:\nserver\.1=a:1:2;3\nversion=5\n(\w+ = .*\n){11}$/);
+    expect(terminal.stdout).toMatch(/^Committed new configuration:\nserver\.1=a:1:2;3\nversion=5\n(\w+ += .*\n){11}$/);
   });
 });

@@ -28,11 +28,20 @@ describe("revoke", () => {
     expect(await runReal(server, ["revoke", "/deploy"])).toMatchObject({
       exit: 9,
       stderr:
-        "error: revoke wants an answer: Ask ann@web3 pid 4711 deploy.sh to give up /deploy?\n  --yes answers yes\n",
+        "error: revoke needs confirmation, and there is no terminal; add --yes to go ahead\n" +
+        "  the question: Ask ann@web3 pid 4711 deploy.sh to give up /deploy?\n",
     });
     expect(await runReal(server, ["revoke", "--force", "/deploy"])).toMatchObject({
       exit: 9,
-      stderr: expect.stringContaining("Take /deploy away from ann@web3 pid 4711 deploy.sh?"),
+      stderr: expect.stringContaining(
+        "Take /deploy away from ann@web3 pid 4711 deploy.sh? A command that it runs is killed, but may run for a moment",
+      ),
+    });
+    expect(await runReal(server, ["revoke", "--force", "--wait", "30s", "/deploy"])).toMatchObject({
+      exit: 9,
+      stderr: expect.stringContaining(
+        "to give up /deploy, and take it away after 30s? A command that it runs is killed",
+      ),
     });
     expect(await text(node)).toBe(String(record({ cmd: "deploy.sh" })));
   });
@@ -120,11 +129,17 @@ describe("revoke", () => {
     expect(await holder.getChildren("/deploy")).toEqual([]);
   });
 
-  test("--force deletes both tickets of one of ours, without a warning", async () => {
+  test("--force deletes both tickets of one of ours, and warns that its command may run for a moment", async () => {
     await ours("a");
     await ticket(holder, `/deploy/_c_${uuid("a")}-__lock__`, record());
     const waiting = await ours("b");
-    expect(await revoke("--force", "/deploy")).toEqual({ exit: 0, stdout: "", stderr: "" });
+    expect(await revoke("--force", "/deploy")).toEqual({
+      exit: 0,
+      stdout: "",
+      stderr:
+        "warning: a command of ann@web3 pid 4711 deploy.sh under /deploy may run for a moment " +
+        "beside the next holder's before it is killed\n",
+    });
     expect((await holder.getChildren("/deploy")).map((name) => `/deploy/${name}`)).toEqual([waiting]);
   });
 

@@ -1,4 +1,5 @@
-import { type EndingSignal, main } from "../../src/main.ts";
+import { main } from "../../src/main.ts";
+import type { EndingSignal } from "../../src/services.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
 import { type MemoryIoOptions, memoryIo } from "./memory-io.ts";
 import { StubSession } from "./stub-session.ts";
@@ -10,6 +11,7 @@ export interface RunOptions extends MemoryIoOptions {
   readonly failures?: Readonly<Record<string, Error>>;
   readonly session?: StubSession;
   readonly programName?: string;
+  readonly isReadableByOthers?: (path: string) => Promise<boolean>;
   /** Arrives as soon as the program listens. */
   readonly signal?: EndingSignal;
 }
@@ -34,6 +36,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       opened.push(sessionOptions);
       return session.asSession();
     },
+    ...(options.isReadableByOthers && { isReadableByOthers: options.isReadableByOthers }),
     onSignal(listener) {
       if (options.signal) queueMicrotask(() => options.signal && listener(options.signal));
       return () => {};

@@ -11,7 +11,7 @@ const rows: Row[] = [
   {
     name: "knows what can never be had",
     argv: ["sem", "--limit", "2", "-k", "3", "/backup", "--", "true"],
-    stderr: "error: 3 permits of 2 can never be had\n",
+    stderr: "error: cannot take 3 permits: the limit is 2\n",
     exit: 125,
   },
   {

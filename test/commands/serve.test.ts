@@ -36,12 +36,28 @@ describe("serve", () => {
     ]);
   });
 
+  test("warns where everybody on the network can connect, but not with -q", async () => {
+    const words = ["serve", "--port", "0", "--host", "0.0.0.0"];
+    const { stdout, stderr, exit } = await run(words, { signal: "SIGTERM" });
+    expect(stderr).toBe(
+      `warning: everybody who can reach ${stdout.trim()} can read and change what is stored there: it asks for no password\n`,
+    );
+    expect(exit).toBe(0);
+    expect(await run(["-q", ...words], { signal: "SIGTERM" })).toMatchObject({ stderr: "", exit: 0 });
+    const json = await run(["--json", ...words], { signal: "SIGTERM" });
+    expect(JSON.parse(json.stderr)).toMatchObject({ warning: { reason: "open-server" } });
+    expect(JSON.parse(json.stdout)).toMatchObject({ reach: "network" });
+  });
+
   test("tells where, for people and for programs", async () => {
-    expect(await renderAll({ kind: "serving", address: "h:1" })).toEqual({
-      terminal: "Serving on h:1, in memory only; Ctrl-C stops it\n",
+    expect(await renderAll({ kind: "serving", address: "h:1", reach: "machine" })).toEqual({
+      terminal: "Serving on h:1, in memory only, to every user of this machine; Ctrl-C stops it\n",
       pipe: "h:1\n",
-      json: '{"address":"h:1"}\n',
+      json: '{"address":"h:1","reach":"machine"}\n',
       zkcli: "h:1\n",
+    });
+    expect(await renderAll({ kind: "serving", address: "h:1", reach: "network" })).toMatchObject({
+      terminal: "Serving on h:1, in memory only, to everybody who can reach it; Ctrl-C stops it\n",
     });
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { PermissionError } from "../../src/errors.ts";
+import { interruptedAt } from "./interrupted-at.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
-import { refusal } from "./stub-session.ts";
+import { refusal, StubSession } from "./stub-session.ts";
 
 const given = { "/a": "x" };
 const tree = { "/a": "", "/a/b": "", "/a/b/c": "", "/a/d": "" };
@@ -24,14 +25,14 @@ const rows: Row[] = [
     name: "refuses another version",
     argv: ["setAcl", "-v", "7", "/a", "world:anyone:r"],
     given,
-    stderr: "error: the version does not match: /a (BadVersion)\n  stat shows the version it has now\n",
+    stderr: "error: the ACL of /a is at version 0, not 7 (BadVersion)\n",
     exit: 5,
   },
   {
     name: "honours a version as the last word",
     argv: ["setAcl", "/a", "world:anyone:r", "7"],
     given,
-    stderr: "error: the version does not match: /a (BadVersion)\n  stat shows the version it has now\n",
+    stderr: "error: the ACL of /a is at version 0, not 7 (BadVersion)\n",
     exit: 5,
   },
   {
@@ -55,9 +56,9 @@ const rows: Row[] = [
     argv: ["setAcl", "-R", "/a", "world:anyone:r"],
     given: tree,
     stderr:
-      "error: setAcl wants an answer: " +
-      "Set the ACL of /a and the 3 znodes below it (b, d, …) to world:anyone:r?\n" +
-      "  --yes answers yes; --dry-run only shows what would happen\n",
+      "error: setAcl needs confirmation, and there is no terminal; add --yes to go ahead\n" +
+      "  the question: Set the ACL of /a and the 3 znodes below it (b, d, …) to world:anyone:r? " +
+      "(--dry-run only shows what would happen)\n",
     exit: 9,
   },
   { name: "-R is silent in a pipe", argv: ["-y", "setAcl", "-R", "/a", "world:anyone:r"], given: tree },
@@ -78,7 +79,7 @@ const rows: Row[] = [
     name: "-R --dry-run lists",
     argv: ["setAcl", "-R", "--dry-run", "/a", "world:anyone:r"],
     given: tree,
-    stdout: "/a\n/a/b\n/a/d\n/a/b/c\n",
+    stdout: "/a\n/a/b\n/a/b/c\n/a/d\n",
   },
   {
     name: "--dry-run goes with -R",
@@ -92,7 +93,7 @@ const rows: Row[] = [
     argv: ["-y", "setAcl", "-R", "-v", "0", "/a", "world:anyone:r"],
     given: tree,
     failures: { "/a/d": noAuth("/a/d") },
-    stderr: "not permitted: /a/d (NoAuth)\nerror: 3 znodes changed, 1 znode could not be changed\n",
+    stderr: "error: not permitted: /a/d (NoAuth)\nerror: 3 znodes changed, 1 znode could not be changed\n",
     exit: 8,
   },
   {
@@ -120,6 +121,13 @@ const rows: Row[] = [
 ];
 
 describe("setAcl", () => {
+  test("-R: Ctrl-C says how much was changed, requests under way included", async () => {
+    const session = new StubSession({ "/a": "", "/a/b": "", "/a/c": "", "/a/d": "" });
+    const argv = ["-y", "setAcl", "-R", "/a", "world:anyone:r"];
+    const { stderr, exit } = await interruptedAt(session, "setAcl", 3, argv);
+    expect([exit, stderr]).toEqual([130, "interrupted: 3 znodes changed below /a; the rest keeps its old ACL\n"]);
+  });
+
   test.each(rows)("$name", async (row) => {
     expect(await outcome(row)).toEqual(expected(row));
   });
@@ -139,9 +147,24 @@ describe("setAcl", () => {
     ]);
   });
 
-  test("leaves digests alone without it", async () => {
-    const { session } = await run(["setAcl", "/a", "digest:bob:secret:r"], { given });
-    expect(session.aclOf("/a")).toEqual([{ scheme: "digest", id: "bob:secret", perms: 1 }]);
+  test("leaves hashes alone without it", async () => {
+    const hashed = "bob:fyVmFCwVbTJYrznoSu1koqYEYF0=";
+    const { session, exit } = await run(["setAcl", "/a", `digest:${hashed}:r`], { given });
+    expect([exit, session.aclOf("/a")]).toEqual([0, [{ scheme: "digest", id: hashed, perms: 1 }]]);
+  });
+
+  test.each([
+    { words: ["setAcl", "/a"] },
+    { words: ["-o", "zkcli", "setAcl", "/a"] },
+    { words: ["-y", "setAcl", "-R", "/a"] },
+    { words: ["setAcl", "-R", "--dry-run", "/a"] },
+  ])("$words refuses a password where a hash belongs, and does not repeat it", async ({ words }) => {
+    for (const id of ["ann:secret", "ann:", "ann:x", "ann:fyVmFCwVbTJYrznoSu1koqYEYF0", "ann:sec:ret"]) {
+      const { session, stderr, exit } = await run([...words, `digest:${id}:cdrwa`], { given });
+      expect([exit, stderr]).toEqual([2, expect.stringContaining("the digest of 'ann' is not a hash")]);
+      expect(stderr).not.toContain("secret");
+      expect(session.aclOf("/a")?.[0]).toMatchObject({ scheme: "world" });
+    }
   });
 
   test("-s writes the new stat", async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { OperationError } from "../../src/errors.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 import { StubSession } from "./stub-session.ts";
 
 const given = { "/a": "old" };
-const BAD_VERSION = "error: the version does not match: /a (BadVersion)\n  stat shows the version it has now\n";
+const BAD_VERSION = "error: /a is at version 0, not 7 (BadVersion)\n";
 
 const rows: Row[] = [
   { name: "is silent in a pipe", argv: ["set", "/a", "x"], given },
@@ -66,9 +67,7 @@ const rows: Row[] = [
     name: "explains a file that cannot be read",
     argv: ["set", "/a", "@nope"],
     given,
-    stderr:
-      "error: cannot read the data: ENOENT: no such file or directory, open 'nope'\n" +
-      "  to store the text @nope write @@nope\n",
+    stderr: "error: cannot read nope: no such file\n" + "  to store the text @nope write @@nope\n",
     exit: 2,
   },
   {
@@ -92,9 +91,30 @@ const rows: Row[] = [
     stdout: "Changed /a (version 1)\n",
   },
   {
+    name: "names the quota that is exceeded",
+    argv: ["set", "/qq/b", "x"],
+    given: {
+      "/qq": "",
+      "/qq/b": "",
+      "/zookeeper": "",
+      "/zookeeper/quota": "",
+      "/zookeeper/quota/qq": "",
+      "/zookeeper/quota/qq/zookeeper_limits": "",
+    },
+    failures: {
+      "/qq/b": new OperationError("quota-exceeded", "quota exceeded: /qq/b (QuotaExceeded)", {
+        code: -125,
+        path: "/qq/b",
+      }),
+    },
+    stderr: "error: quota exceeded: /qq/b (QuotaExceeded)\n  listquota /qq shows the limits\n",
+    exit: 1,
+  },
+  {
     name: "--create does not make parents",
     argv: ["set", "--create", "/b/c", "x"],
-    stderr: "error: no such znode: /b/c (NoNode)\n  its parent is missing: create -p makes that too\n",
+    stderr:
+      "error: cannot create /b/c: its parent /b does not exist (NoNode)\n  create -p makes the missing parents too\n",
     exit: 3,
   },
   {
@@ -111,6 +131,12 @@ const contents = [
   { name: "no bytes", words: [""], data: "" },
   { name: "any version", words: ["x", "-v", "-1"], data: "x" },
   { name: "the right version", words: ["x", "0"], data: "x" },
+  { name: "@file behind -- as text", words: ["--", "@/etc/passwd"], data: "@/etc/passwd" },
+  { name: "- behind -- as text", words: ["--", "-"], stdin: "in", data: "-" },
+  { name: "@@x behind -- as text", words: ["--", "@@x"], data: "@@x" },
+  { name: "@file with --literal as text", words: ["--literal", "@/etc/passwd"], data: "@/etc/passwd" },
+  { name: "@file with --literal behind it as text", words: ["@/etc/passwd", "--literal"], data: "@/etc/passwd" },
+  { name: "- with --literal as text", words: ["--literal", "-v", "-1", "-"], stdin: "in", data: "-" },
   { name: "base64", words: ["-b", "aGkh"], data: "hi!" },
   { name: "base64 from stdin, in lines", words: ["-b", "-"], stdin: "aG\nkh\n", data: "hi!" },
 ];
@@ -123,6 +149,19 @@ describe("set", () => {
   test.each(contents)("stores $name", async ({ words, data, stdin = "" }) => {
     const { session, exit } = await run(["set", "/a", ...words], { given, stdin });
     expect({ exit, data: session.dataOf("/a") }).toEqual({ exit: 0, data });
+  });
+
+  test("-- before the path makes data literal too, and -o zkcli always does", async () => {
+    for (const argv of [
+      ["set", "--", "/a", "@/etc/passwd"],
+      ["-c", "set /a -- @/etc/passwd"],
+      ["-o", "zkcli", "set", "/a", "@/etc/passwd"],
+    ]) {
+      const { session, exit } = await run(argv, { given });
+      expect([argv, exit, session.dataOf("/a")]).toEqual([argv, 0, "@/etc/passwd"]);
+    }
+    const { session } = await run(["set", "/a", "-"], { given, stdin: "in", programName: "zkCli.sh" });
+    expect(session.dataOf("/a")).toBe("-");
   });
 
   test("-s writes the new stat", async () => {

@@ -1,7 +1,7 @@
 import type { Context } from "../../src/commands/command.ts";
 import type { Shell } from "../../src/commands/context.ts";
-import { noColors } from "../../src/render/colors.ts";
 import { createRenderer, type OutputFormat } from "../../src/render/renderer.ts";
+import { plainTheme } from "../../src/render/theme.ts";
 import type { Result } from "../../src/result.ts";
 import type { Session, WatchListener } from "../../src/session/session.ts";
 import { openFresh } from "../support/open-session.ts";
@@ -26,7 +26,7 @@ export async function shellContext(): Promise<{
 /** What a result says on stdout, in every form. */
 export async function renderAll(result: Result): Promise<Record<"terminal" | "pipe" | "json" | "zkcli", string>> {
   const render = async (format: OutputFormat, isTTY: boolean) => {
-    const view = { isTTY, columns: 80, colors: noColors, isQuiet: false, now: Date.now };
+    const view = { isTTY, columns: 80, theme: plainTheme, isQuiet: false, now: Date.now };
     return String((await createRenderer(format, view)).result(result).out ?? "");
   };
   return {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { readableTime } from "../../src/render/stat.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 import { MADE_AT } from "./stub-session.ts";
 
@@ -33,6 +32,14 @@ const rows: Row[] = [
     stdout: lines("Mon Nov 16 04:42:11 UTC 2026"),
   },
   {
+    name: "begins each of several with its path in a pipe",
+    argv: ["stat", "/a", "/x", "/a"],
+    given: { "/a": "hello", "/a/b": "" },
+    stdout: `path = /a\n${lines("2026-11-16T04:42:11.000Z")}`.repeat(2),
+    stderr: "error: no such znode: /x (NoNode)\nerror: 1 of 3 znodes could not be read\n",
+    exit: 8,
+  },
+  {
     name: "reports a missing znode with exit code 3",
     argv: ["stat", "/a"],
     stderr: "error: no such znode: /a (NoNode)\n",
@@ -53,7 +60,14 @@ describe("stat", () => {
 
   test("writes readable times to a terminal", async () => {
     const { stdout } = await run(["stat", "/a"], { given: { "/a": "hello", "/a/b": "" }, tty: true });
-    expect(stdout).toBe(lines(readableTime(MADE_AT, Date.now())));
+    const time = new Date(MADE_AT).toISOString().slice(0, 19).replace("T", " ");
+    expect(stdout).toContain(`\nctime          = ${time} +00:00 (`);
+    expect(stdout.split("\n").filter((line) => line[15] === "=")).toHaveLength(11);
+  });
+
+  test("puts the path above each of several on a terminal", async () => {
+    const { stdout } = await run(["stat", "/a", "/a/b"], { given: { "/a": "hello", "/a/b": "" }, tty: true });
+    expect(stdout).toMatch(/^\/a\n.+\n\/a\/b\n.+\n$/s);
   });
 
   test("says goodbye in the same flight as its request", async () => {

@@ -25,7 +25,7 @@ describe("whoholds", () => {
     expect(await whoholds("/a")).toEqual({ exit: 1, stdout: "/a\tfree\n", stderr: "" });
     expect(await whoholds("/no/such")).toEqual({ exit: 1, stdout: "/no/such\tfree\n", stderr: "" });
     const terminal = await runReal(server, ["whoholds", "/no/such"], { tty: true });
-    expect(terminal).toEqual({ exit: 1, stdout: "free: /no/such (there is no such znode)\n", stderr: "" });
+    expect(terminal).toEqual({ exit: 1, stdout: "/no/such is free (there is no such znode)\n", stderr: "" });
     await lockTicket(ann, "/b", "ann@web3", 1);
     const { exit, stdout } = await whoholds("/a", "/b");
     expect([exit, stdout.split("\n").map((line) => line.split("\t").slice(0, 4).join(" "))]).toEqual([
@@ -40,11 +40,10 @@ describe("whoholds", () => {
       stdout: "",
       stderr: "error: no path given\n  whoholds PATH..., or whoholds -R\n",
     });
-    expect(await whoholds("-R", "-w")).toMatchObject({ exit: 2, stderr: "error: -w and -R exclude each other\n" });
     expect(await whoholds("-R")).toEqual({ exit: 1, stdout: "", stderr: "" });
     expect(await runReal(server, ["whoholds", "-R", "/no"], { tty: true })).toEqual({
       exit: 1,
-      stdout: "free: nobody holds a lock below /no\n",
+      stdout: "no locks below /no\n",
       stderr: "",
     });
   });
@@ -117,6 +116,41 @@ describe("whoholds", () => {
   });
 });
 
+describe("whoholds --explain", () => {
+  test("says in a pipe, on a terminal and as JSON by which rule each one holds or waits", async () => {
+    const first = await lockTicket(ann, "/a", "ann@web3", 1);
+    const reader = await ticket(bob, `/a/_c_${uuid("b")}-__READ__`, record({ who: "bob@web1" }));
+    await ticket(bob, `/a/_c_${uuid("c")}-__READ__`, record({ who: "cy@web2" }));
+    const pipe = (await whoholds("--explain", "/a", "/b")).stdout.split("\n").map((line) => line.split("\t").slice(12));
+    expect(pipe.slice(0, 2)).toEqual([
+      [expect.stringMatching(/^ann@web3 pid 1 holds it: .* a zksh lock waits/), `ls /a; get -s ${first}`],
+      [
+        expect.stringMatching(/^bob@web1 pid 4711 waits with \S+-__READ__\d+ for …-lock-\d+, .* a zksh reader waits/),
+        `ls /a; get -s ${reader}`,
+      ],
+    ]);
+    expect((await whoholds("--explain", "/b")).stdout).toBe(
+      "/b\tfree\tno tickets: the lock is free, and no contender waits\tls /b\n",
+    );
+    const terminal = (await runReal(server, ["whoholds", "--explain", "/a"], { tty: true })).stdout;
+    expect(terminal).toMatch(/\nSTATE.*\n\n1\. ls \/a\n.*\n4\. get -s/s);
+    const [lock] = (await runReal(server, ["--json", "whoholds", "--explain", "/a"])).stdout.split("\n");
+    expect(JSON.parse(lock ?? "")).toMatchObject({
+      explain: [{ operation: "ls /a" }],
+      holders: [{ explain: { rule: "zksh-lock", operation: `get -s ${first}` } }],
+      // Readers do not wait for each other.
+      waiters: [
+        { behind: first, explain: { rule: "zksh-read" } },
+        { behind: first, explain: { rule: "zksh-read" } },
+      ],
+    });
+  });
+
+  test("is for one look", async () => {
+    expect(await whoholds("--explain", "-w", "/a")).toMatchObject({ exit: 2 });
+  });
+});
+
 describe("whoholds -R", () => {
   test("finds every lock below, and names a deadlock", async () => {
     await ann.create("/a/b", null);
@@ -139,10 +173,9 @@ describe("whoholds -R", () => {
       "/b holder exclusive bob@web1",
       "/b waiter 1 exclusive ann@web3",
     ]);
-    const [one, two] = [ann, bob].map(({ id }) => `0x${id.toString(16)}`);
     expect(lines.at(-1)).toBe(
-      `deadlock: ${two} (bob@web1 pid 82) waits for /a held by ${one} (ann@web3 pid 47), ` +
-        `which waits for /b held by ${two}`,
+      "deadlock: bob@web1 pid 82 waits for /a, held by ann@web3 pid 47; " +
+        "ann@web3 pid 48 waits for /b, held by bob@web1 pid 81; break it: revoke /a or revoke /b",
     );
     const json = (await runReal(server, ["--json", "whoholds", "-R", "/"])).stdout.split("\n").slice(0, -1);
     expect(JSON.parse(json.at(-1) ?? "")).toMatchObject({
@@ -150,6 +183,7 @@ describe("whoholds -R", () => {
         { waiter: { pid: 82 }, waitsFor: "/a", blocker: { pid: 47 }, isHeld: true },
         { waiter: { pid: 48 }, waitsFor: "/b", blocker: { pid: 81 }, isHeld: true },
       ],
+      breakIt: ["revoke /a", "revoke /b"],
     });
   });
 
@@ -158,6 +192,6 @@ describe("whoholds -R", () => {
     await lockTicket(ann, "/b", "ann@web3", 1);
     const { exit, stdout, stderr } = await whoholds("-R", "/");
     expect([exit, stdout.split("\t")[0]]).toEqual([8, "/b"]);
-    expect(stderr).toMatch(/^error: one znode could not be looked at\n {2}.*\/a\/hidden/);
+    expect(stderr).toMatch(/^error: 1 znode could not be read\n {2}.*\/a\/hidden/);
   });
 });

@@ -68,7 +68,7 @@ describe("access", () => {
     const { exit, stderr } = await zksh(["-y", "setAcl", "-R", "/t", "world:anyone:cdrwa"]);
     expect([exit, stderr.split("\n")]).toEqual([
       8,
-      ["not permitted: /t/a (NoAuth)", "error: 2 znodes changed, 1 znode could not be changed", ""],
+      ["error: not permitted: /t/a (NoAuth)", "error: 2 znodes changed, 1 znode could not be changed", ""],
     ]);
   });
 });
@@ -92,7 +92,7 @@ describe("deleteall", () => {
     const { exit, stderr } = await zksh(["-y", "deleteall", "/t"]);
     expect([exit, stderr.split("\n")]).toEqual([
       8,
-      ["not permitted: /t/a/kept (NoAuth)", "error: 2 znodes deleted, 1 znode could not be deleted", ""],
+      ["error: not permitted: /t/a/kept (NoAuth)", "error: 2 znodes deleted, 1 znode could not be deleted", ""],
     ]);
     expect(await session.getChildren("/t")).toEqual(["a"]);
     await session.setAcl("/t/a", [{ scheme: "world", id: "anyone", perms: 31 }]);

@@ -53,7 +53,7 @@ test("ten everyday tasks in one sitting", async () => {
   // Write, and read.
   await says(
     "create /app/config x",
-    "error: no such znode: /app/config (NoNode)\n  create -p makes the missing parents too",
+    "error: cannot create /app/config: its parent /app does not exist (NoNode)\n  create -p makes the missing parents too",
   );
   await says(`create -p /app/config '{"debug": false}'`, "Created /app/config\n");
   await says("get /app/config", '{\n  "debug": false\n}\n');
@@ -78,7 +78,7 @@ test("ten everyday tasks in one sitting", async () => {
   await sitting.type("ig");
   await sitting.press("Enter");
   await sitting.shows("get /app/config\noff\n");
-  await says("rm /app", "error: unknown command 'rm'\n  here it is delete\n");
+  await says("rm /app", "error: unknown command 'rm'\n  in zksh this is called delete\n");
 
   // A password, and an ACL that asks for it.
   await sitting.enter("addauth digest ann");

@@ -26,7 +26,7 @@ describe("the exit code", () => {
     { code: 125, how: "no path", words: ["--", "true"], says: "no path given" },
     { code: 125, how: "a bad path", words: ["/l//a", "--", "true"], says: "empty" },
     { code: 125, how: "the root", words: ["/", "--", "true"], says: "/ cannot be locked" },
-    { code: 125, how: "a command without its --", words: [LOCK, "true"], says: "stands behind --" },
+    { code: 125, how: "a command without its --", words: [LOCK, "true"], says: "put the command after --" },
     { code: 125, how: "a bad choice", words: ["--on-lost", "cry", LOCK, "--", "true"], says: "bad choice 'cry'" },
     { code: 125, how: "an exit code out of range", words: ["-E", "600", LOCK, "--", "true"], says: "exit code '600'" },
     { code: 125, how: "a bad duration", words: ["-w", "soon", LOCK, "--", "true"], says: "bad duration 'soon'" },
@@ -56,7 +56,7 @@ describe("the exit code", () => {
     const { stdout, stderr } = await scene.run(["lock", LOCK, "--", "sh", "-c", script], { env });
     const [token, ...rest] = String(stdout).split("\n");
     expect(rest).toEqual(["125", token, "0", ""]);
-    expect(stderr).toContain(`${LOCK} is held by a command around this one`);
+    expect(stderr).toContain(`the command you are running in already holds ${LOCK}`);
     // One ticket was made, and no second.
     expect((await scene.session.exists(LOCK))?.cversion).toBe(2);
   });
@@ -86,23 +86,24 @@ describe("streams", () => {
     const { beat, zksh } = await scene.holding(["--why", "release 42"]);
     const waiter = scene.start(["-v", "lock", "-w", "1m", LOCK, "--", "true"]);
     await scene.queue(2);
-    await eventually(() => expect(waiter.stderr).toContain("waiting for"));
+    await eventually(() => expect(waiter.stderr).toContain("watching"));
     beat.end();
     await zksh.result;
     const { stderr } = await waiter.result;
     const steps = [
-      "queued as /l/_c_.*-lock-0000000001",
-      `position 1 of 1; waiting for /l: held \\S+ by \\S+@\\S+ pid ${zksh.pid} python3 \\("release 42"\\); you are next; gives up in \\S+`,
-      "gone: _c_.*-lock-0000000000",
+      " {2}ticket {4}lock-0000000001 created \\(ephemeral, sequential\\)",
+      " {2}queue {5}1 ahead: \\S+@\\S+ holds it( since \\S+)?; you are next",
+      " {2}watching {2}lock-0000000000, the one right before \\(\\S+@\\S+\\)",
+      " {2}gone {6}lock-0000000000 \\(\\S+@\\S+(, held \\S+)?\\)",
       "acquired /l after \\S+, token \\d+",
       "started process \\d+",
       "ended with code 0",
       "released /l",
     ];
-    // Since when it is held is told when it is known: the same place may be named twice.
+    // Since when it is held is told when it is known: the queue is then told again, behind what is watched.
     const lines = stderr
       .split("\n")
-      .filter((line, index, all) => !/^position/.test(line) || !/^position/.test(all[index + 1] ?? ""));
+      .filter((line, index, all) => !line.startsWith("  queue") || all[index - 1]?.startsWith("  ticket"));
     expect(lines.join("\n")).toMatch(new RegExp(`^${steps.join("\n")}\n$`));
   });
 

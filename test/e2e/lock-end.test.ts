@@ -68,7 +68,7 @@ describe("the end", () => {
     const { data: old } = await scene.session.getData(node);
     await scene.session.setData(node, Buffer.from(data(String(old))));
     const { code, stderr } = await zksh.result;
-    expect([code, stderr]).toEqual([121, expect.stringMatching(/asks for \/l.*\n.*sent TERM .* the lock is wanted/)]);
+    expect([code, stderr]).toEqual([121, expect.stringMatching(/asks for \/l.*\n.*sent TERM .* asked for the lock/)]);
     await rival.gotAt;
   });
 
@@ -83,15 +83,20 @@ describe("the end", () => {
     expect(beat.signals).toEqual([]);
   });
 
-  it("120 when somebody deletes the ticket, even if the program ends with 0", async (context) => {
+  it("120 when the ticket is deleted, and nothing but SIGKILL", async (context) => {
     const scene = await Scene.at(context);
     const { zksh, beat } = await scene.holding();
     await scene.session.delete(await scene.queue(1));
     const { code, stderr } = await zksh.result;
-    expect([code, stderr]).toEqual([120, expect.stringContaining(`lost ${LOCK}: somebody deleted its znode`)]);
-    expect(beat.signals).toEqual(["SIGTERM"]);
+    expect([code, stderr]).toEqual([120, expect.stringContaining(`lost ${LOCK}: another client deleted its znode`)]);
+    expect(beat.signals).toEqual([]);
   });
 });
+
+function withoutSteps(text: string): Record<string, unknown> {
+  const { steps: _, ...ending } = JSON.parse(text);
+  return ending;
+}
 
 describe("--status-file", () => {
   const TOKEN = expect.stringMatching(/^\d+$/);
@@ -106,14 +111,31 @@ describe("--status-file", () => {
     const scene = await Scene.at(context);
     const file = scene.file();
     expect(await scene.run(["lock", "--status-file", file, ...words, LOCK, "--", ...program])).toMatchObject({ code });
-    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ outcome, code, path: LOCK, ...more });
+    const written = withoutSteps(readFileSync(file, "utf8"));
+    expect(written).toEqual({ outcome, code, path: LOCK, ...more });
+  });
+
+  it("has the steps in short, the same that --json tells on stderr", async (context) => {
+    const scene = await Scene.at(context);
+    const file = scene.file();
+    const holder = await scene.holding();
+    const words = ["--json", "lock", "--status-file", file, LOCK, "--", "true"];
+    const waiter = scene.start(words);
+    await eventually(() => expect(waiter.stderr).toContain('"waiting"'));
+    holder.beat.end();
+    const events = eventsOf(await waiter.result).map(({ event }) => event);
+    const { steps } = JSON.parse(readFileSync(file, "utf8"));
+    expect(steps.map(({ event }: { event: string }) => event)).toEqual(events);
+    expect(events).toEqual(expect.arrayContaining(["queued", "waiting", "predecessor_gone", "acquired", "released"]));
+    expect(steps).toContainEqual(expect.objectContaining({ event: "waiting", position: 1, of: 1 }));
+    await holder.zksh.result;
   });
 
   it("held 0, busy 75, timeout 124, interrupted 143", async (context) => {
     const scene = await Scene.at(context);
     const status = () => {
       const file = scene.file();
-      return { words: ["--status-file", file], read: () => JSON.parse(readFileSync(file, "utf8")) };
+      return { words: ["--status-file", file], read: () => withoutSteps(readFileSync(file, "utf8")) };
     };
     const [held, busy, timeout, interrupted] = [status(), status(), status(), status()];
     const holder = scene.start(["lock", ...held.words, LOCK]);
@@ -133,21 +155,27 @@ describe("--status-file", () => {
   });
 
   it.for([
-    { outcome: "lost", code: 120, spoil: (scene: Scene, node: string) => scene.session.delete(node) },
+    {
+      outcome: "lost",
+      code: 120,
+      more: { signal: "SIGKILL" },
+      spoil: (scene: Scene, node: string) => scene.session.delete(node),
+    },
     {
       outcome: "revoked",
       code: 121,
+      more: {},
       spoil: (scene: Scene, node: string) => scene.session.setData(node, Buffer.from("unlock")),
     },
-  ])("$outcome $code", async ({ outcome, code, spoil }, context) => {
+  ])("$outcome $code", async ({ outcome, code, more, spoil }, context) => {
     const scene = await Scene.at(context);
     const file = scene.file();
     // Not that of the program, which is 0.
     const { zksh } = await scene.holding(["--status-file", file]);
     await spoil(scene, await scene.queue(1));
     expect(await zksh.result).toMatchObject({ code });
-    const written = JSON.parse(readFileSync(file, "utf8"));
-    expect(written).toEqual({ outcome, code, path: LOCK, token: TOKEN });
+    const written = withoutSteps(readFileSync(file, "utf8"));
+    expect(written).toEqual({ outcome, code, path: LOCK, token: TOKEN, ...more });
   });
 
   it("unavailable 123", async (context) => {

@@ -52,7 +52,7 @@ const modes: readonly FailureMode[] = [
   {
     row: 4,
     what: "somebody deletes the ticket",
-    shown: [[END, "120 when somebody deletes the ticket, even if the program ends with 0"]],
+    shown: [[END, "120 when the ticket is deleted, and nothing but SIGKILL"]],
   },
   {
     row: 5,

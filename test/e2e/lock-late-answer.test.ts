@@ -3,6 +3,7 @@
  * which the lock is provably held, counted from what was sent before: a program that is started now would be stopped at once.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { monotonicMs } from "../../src/io/monotonic-clock.ts";
 import { eventually, sleep } from "../support/eventually.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 import { type Beat, LOCK, Scene } from "./lock-scene.ts";
@@ -78,7 +79,7 @@ it("a signal meanwhile: no start, no loss, and no ticket is left", async (contex
   await late();
   await scene.queue(1);
   zksh.kill("SIGTERM");
-  expect(await zksh.result).toMatchObject({ code: 143, stderr: "error: interrupted\n" });
+  expect(await zksh.result).toMatchObject({ code: 143, stderr: "interrupted\n" });
   expect(beat.hasRun).toBe(false);
   expect(await scene.tickets()).toEqual([]);
 });
@@ -90,6 +91,7 @@ it("zksh was frozen between the lock and the start: the same wait", async (conte
   const words = ["lock", ...SESSION, "--grace", `${0.35 * T}ms`, LOCK, "--", ...beat.command()];
   const zksh = scene.start(words, { server: through, env: slow.env });
   await slow.reached();
+  const frozenAt = monotonicMs();
   zksh.kill("SIGSTOP");
   slow.goOn();
   await sleep(0.6 * T);
@@ -99,5 +101,9 @@ it("zksh was frozen between the lock and the start: the same wait", async (conte
   await beat.started(zksh);
   await runsOn(beat);
   beat.end();
-  expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
+  // On a busy machine the thawed process may reconnect after its lease has run out; then it queues again.
+  const wasLate = (beat.lines[0]?.at ?? 0) - frozenAt > 0.7 * T;
+  const stderr = expect.stringMatching(wasLate ? /^$|queuing again, at the end\n$/ : /^$/);
+  expect(await zksh.result).toMatchObject({ code: 7, stderr });
+  expect(beat.lines.filter(({ word }) => word.startsWith("pid:"))).toHaveLength(1);
 });

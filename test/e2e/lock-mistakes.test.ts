@@ -1,6 +1,15 @@
 /** What users do by mistake, or with half the rights: nothing may be lost or left behind. */
 import { execFileSync } from "node:child_process";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
@@ -70,7 +79,7 @@ describe("--status-file", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("is written through a link, and into a pipe that stays one", async (context) => {
+  it("replaces a link, keeps a file private, and writes into a pipe that stays one", async (context) => {
     const scene = await Scene.at(context);
     const [real, link, pipe] = [scene.file(), scene.file(), scene.file()];
     writeFileSync(real, "old");
@@ -78,8 +87,11 @@ describe("--status-file", () => {
     expect(await scene.run(["lock", "--status-file", link, LOCK, "--", "sh", "-c", "exit 3"])).toMatchObject({
       code: 3,
     });
-    expect(JSON.parse(readFileSync(real, "utf8"))).toMatchObject({ outcome: "child", code: 3 });
-    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect([readFileSync(real, "utf8"), lstatSync(link).isSymbolicLink()]).toEqual(["old", false]);
+    expect(JSON.parse(readFileSync(link, "utf8"))).toMatchObject({ outcome: "child", code: 3 });
+    chmodSync(real, 0o600);
+    expect(await scene.run(["lock", "--status-file", real, LOCK, "--", "true"])).toMatchObject({ code: 0 });
+    expect(statSync(real).mode & 0o777).toBe(0o600);
     execFileSync("mkfifo", [pipe]);
     // Nobody reads from it: said, and the command's code stands.
     const ran = await scene.run(["lock", "--status-file", pipe, LOCK, "--", "sh", "-c", "exit 3"]);

@@ -33,7 +33,7 @@ it.for(sorts)("$words: cut off, it is stopped before the next has it: 120", asyn
   const holder = scene.start([...words, ...SHORT, ...program], { server: through });
   await first.started(holder);
   const waiter = scene.start(["-v", ...next, ...path, "--", ...second.command()]);
-  await eventually(() => expect(waiter.stderr).toContain("waiting for"));
+  await eventually(() => expect(waiter.stderr).toContain("  watching "));
   proxy.blackhole();
   expect(await holder.result).toMatchObject({ code: 120, stderr: expect.stringMatching(/sent TERM(.*\n)+sent KILL/) });
   await second.started(waiter);
@@ -50,7 +50,7 @@ it.for(sorts)("$words: a signal while queued leaves nothing: 143", async ({ word
   await beat.started(holder);
   expect(await scene.run([...next, "-n", ...path, "--", "true"])).toMatchObject({ code: 75 });
   const waiter = scene.start(["-v", ...next, ...path, "--", "true"]);
-  await eventually(() => expect(waiter.stderr).toContain("waiting for"));
+  await eventually(() => expect(waiter.stderr).toContain("  watching "));
   waiter.kill("SIGTERM");
   expect(await waiter.result).toMatchObject({ code: 143 });
   beat.end();

@@ -86,7 +86,7 @@ export class Scene {
     return this.start(words, { input: "", ...options }).result;
   }
 
-  /** Holds zksh up between the lock and the start of the program, where it finds out whether the system has setpriv. */
+  /** Holds zksh up between the lock and the start of the program, which waits for the answer whether there is a setpriv. */
   slowStart(): { env: Record<string, string>; reached(): Promise<unknown>; goOn(): void } {
     const bin = this.file();
     mkdirSync(bin);
@@ -94,7 +94,10 @@ export class Scene {
     writeFileSync(`${bin}/setpriv`, `#!/bin/sh\n${wait}\nexit 1\n`, { mode: 0o755 });
     return {
       env: { PATH: `${bin}:${process.env.PATH}` },
-      reached: () => eventually(() => existsSync(`${bin}/reached`)),
+      reached: async () => {
+        await eventually(() => existsSync(`${bin}/reached`));
+        await this.queue(1);
+      },
       goOn: () => writeFileSync(`${bin}/go`, ""),
     };
   }

@@ -13,15 +13,15 @@ it.for([
   { code: 75, words: ["-n"] },
   { code: 75, words: ["-w", "0"] },
   { code: 9, words: ["-n", "-E", "9"] },
-  { code: 124, words: ["-w", "4s"], says: "waited 4s for /l, held" },
-  { code: 9, words: ["-w", "4s", "-E", "9"], says: "waited 4s for /l, held" },
-  { code: 0, words: ["-w", "4s", "-E", "0"], says: "waited 4s for /l, held" },
+  { code: 124, words: ["-w", "4s"], says: "gave up on /l after 4s: still held" },
+  { code: 9, words: ["-w", "4s", "-E", "9"], says: "gave up on /l after 4s: still held" },
+  { code: 0, words: ["-w", "4s", "-E", "0"], says: "gave up on /l after 4s: still held" },
 ])("$words on a lock that is held: code $code, and the holder named", async ({ code, words, says }, context) => {
   const scene = await Scene.at(context);
   const holder = await scene.holding(["--why", "release 42"]);
   const beat = scene.beat();
   const ran = await scene.run(["lock", ...words, LOCK, "--", ...beat.command()]);
-  const by = `${says ?? "/l is held"} by .*@.* pid ${holder.zksh.pid} python3 \\("release 42"\\)`;
+  const by = `${says ?? "/l is held"} by .*@.* pid ${holder.zksh.pid} python3 "release 42"`;
   expect(ran).toMatchObject({ code, stderr: expect.stringMatching(new RegExp(`^error: ${by}\n$`)) });
   expect(beat.hasRun).toBe(false);
   expect(await scene.tickets()).toHaveLength(1);
@@ -40,7 +40,7 @@ it("-w may be longer than a timer's time", async (context) => {
 });
 
 it.for([
-  { code: 124, line: "lock -w 4s /l", says: "waited 4s for /l, held by .*@.* pid .*" },
+  { code: 124, line: "lock -w 4s /l", says: "gave up on /l after 4s: still held by .*@.* pid .*" },
   { code: 9, line: "lock -n -E 9 /l", says: "/l is held by .*@.* pid .*" },
 ])("the same in a script: $line", async ({ code, line, says }, context) => {
   const scene = await Scene.at(context);
@@ -69,6 +69,21 @@ it.for([
   await scene.queue(1);
   await held.release();
   expect(beat.hasRun).toBe(false);
+});
+
+it("SIGINT while queued and no server answers: 130 at once, and the session takes the ticket", async (context) => {
+  const scene = await Scene.at(context);
+  const held = await new Mutex(scene.session, LOCK).acquire();
+  const { proxy, server } = await scene.network();
+  const zksh = scene.start(["-v", "lock", "--session-timeout", "6s", LOCK, "--", "true"], { server });
+  await eventually(() => expect(zksh.stderr).toContain("watching"));
+  await proxy.refuse();
+  await eventually(() => expect(zksh.stderr).toContain("no server answers"));
+  const told = performance.now();
+  zksh.kill("SIGINT");
+  expect(await zksh.result).toMatchObject({ code: 130, signal: null });
+  expect(performance.now() - told).toBeLessThan(2_500);
+  await held.release();
 });
 
 it("a request to give way, or a deleted ticket, ends the wait: 121", async (context) => {

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { runChild } from "../../src/io/child.ts";
+import { killLeftBehind, runChild } from "../../src/io/child.ts";
+import { processTable } from "../../src/io/process-table.ts";
 import { eventually } from "../support/eventually.ts";
 import { rejection } from "../support/open-session.ts";
-import { isRunning, removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
+import { isRunning, removeDirectory, spawnTracked, temporaryDirectory } from "../support/tracked-process.ts";
 
 const directory = temporaryDirectory("child");
 const file = join(directory, "out");
@@ -57,4 +58,31 @@ describe("runChild", () => {
     expect(await ended).toBe(reason);
     await eventually(() => !isRunning(pid));
   });
+
+  test("stops what ignores SIGTERM when the program itself has ended", async () => {
+    const stop = new AbortController();
+    const script = `(trap '' TERM; exec sleep 300) & echo $! > ${file}.c; exec sleep 300`;
+    const ended = rejection(run(script, { signal: stop.signal }));
+    const pid = await eventually(() => {
+      const text = readFileSync(`${file}.c`, "utf8");
+      return text.endsWith("\n") && Number(text);
+    });
+    stop.abort(new Error("enough"));
+    await ended;
+    await eventually(() => !isRunning(pid));
+  });
+});
+
+test("a session that has only got the program's number is not killed with it", async () => {
+  const stranger = spawnTracked("sh", ["-c", "sleep 300 & wait"], { detached: true, env: { PATH: process.env.PATH } });
+  const session = stranger.pid ?? 0;
+  const members = () => processTable().filter((row) => row.session === session && row.state !== "zombie");
+  await eventually(() => expect(members()).toHaveLength(2));
+  const before = members();
+  // The same numbers, but of processes that were started at another time, or with another mark.
+  const known = new Map(before.map(({ pid, start }) => [pid, `${start}1`]));
+  killLeftBehind(session, { known, mark: "ZKSH_RUN=ours" });
+  expect(members()).toEqual(before);
+  killLeftBehind(session, { known: new Map(before.map(({ pid, start }) => [pid, start])), mark: "ZKSH_RUN=ours" });
+  await eventually(() => expect(members()).toEqual([]));
 });

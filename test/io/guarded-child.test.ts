@@ -86,19 +86,19 @@ describe("a guarded program", () => {
   });
 
   test.each([
-    ["no-such-program", "no such program"],
-    ["/etc/passwd", "not executable"],
-  ])("is refused when it cannot be run: %s", async (name, why) => {
-    expect(await rejection(start("", { argv: [name] }))).toMatchObject({
-      message: `cannot run ${name}: ${why}`,
-      reason: "cannot-run",
-      exitCode: 2,
-    });
+    { name: "no-such-program", why: "no such program", exitCode: 127 },
+    { name: "/etc/passwd", why: "not executable", exitCode: 126 },
+  ])("is refused when it cannot be run: $name", async ({ name, why, exitCode }) => {
+    const error = await rejection(start("", { argv: [name] }));
+    expect(error).toMatchObject({ message: `cannot start ${name}: ${why}`, exitCode });
   });
 
   test("is refused when the system cannot start it", async () => {
     const argv = ["sh", "-c", ":", "x".repeat(200_000)] as const;
-    expect(await rejection(start("", { argv }))).toMatchObject({ reason: "cannot-run", exitCode: 2 });
+    expect(await rejection(start("", { argv }))).toMatchObject({
+      message: expect.stringContaining("too long"),
+      exitCode: 126,
+    });
   });
 
   test("is not started when we were told to end before", async () => {

@@ -76,10 +76,10 @@ describe("signals to the guard", () => {
   test("do not let a program go on whose time is over", async () => {
     const { guard } = await guarding(recorder(), { permit: [60_000, 1_500] });
     await eventually(() => wordsIn(file).includes("ready"));
-    // Nobody is there to help.
-    for (const other of leftovers()) if (isWatchdog(other)) kill(other, "SIGKILL");
     guard.kill("SIGTSTP");
     await eventually(() => expect(findProcess(guard.pid)?.state).toBe("stopped"));
+    // No watchdog is there to help, and a guard that is stopped cannot start another.
+    for (const other of leftovers()) if (isWatchdog(other)) kill(other, "SIGKILL");
     // Until its time is over.
     await sleep(1_600);
     guard.kill("SIGCONT");
@@ -88,7 +88,7 @@ describe("signals to the guard", () => {
 });
 
 function isWatchdog(pid: number): boolean {
-  return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("watchdog.js");
+  return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("watchdog.cjs");
 }
 
 const STUBBORN = "trap 'echo TERM >> FILE.log' TERM; sleep 300 & echo $$ $! > FILE; while :; do wait; done";

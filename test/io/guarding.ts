@@ -71,7 +71,7 @@ function guardingProgram(): string {
     external: ["inquirer", "ora", "chalk"],
   });
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
-  copyFileSync(join(root, "dist/watchdog.js"), join(directory, "watchdog.js"));
+  copyFileSync(join(root, "dist/watchdog.cjs"), join(directory, "watchdog.cjs"));
   return built;
 }
 

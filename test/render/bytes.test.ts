@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { framedHexDump, hexDump, isReadable } from "../../src/render/bytes.ts";
+import { framedHexDump, hexLines, isReadable } from "../../src/render/bytes.ts";
 
 const LONG = Buffer.from(Array.from({ length: 18 }, (_, i) => i + 0x5b));
 
@@ -16,7 +16,9 @@ describe("isReadable", () => {
   });
 });
 
-test("hexDump writes sixteen bytes a line, in two halves", () => {
+const hexDump = (bytes: Buffer) => Array.from(hexLines(bytes), ({ text }) => text).join("\n");
+
+test("hexLines writes sixteen bytes a line, in two halves", () => {
   expect(hexDump(LONG)).toBe(`\
 00000000  5b 5c 5d 5e 5f 60 61 62  63 64 65 66 67 68 69 6a  |[\\]^_\`abcdefghij|
 00000010  6b 6c                                             |kl|`);

@@ -1,47 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Deadlock } from "../../src/recipes/locks/deadlocks.ts";
-import type { LockReport, Standing } from "../../src/recipes/locks/inspect.ts";
-import { noColors } from "../../src/render/colors.ts";
+import type { LockReport } from "../../src/recipes/locks/inspect.ts";
 import { textLocks, textLocksWatched, textRevocation } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
 import { nameHolder } from "../../src/results/lock-reports.ts";
-
-const NOW = Date.UTC(2026, 10, 16, 4, 42, 11);
-
-function view(more: Partial<View> = {}): View {
-  return { isTTY: true, columns: 80, rows: 24, colors: noColors, isQuiet: false, now: () => NOW, ...more };
-}
-
-function standing(more: Partial<Standing> = {}): Standing {
-  const node = more.node ?? "/deploy/_c_6b0e-lock-0000000003";
-  return {
-    node,
-    nodes: [node],
-    mode: "exclusive",
-    isOurs: true,
-    client: "zksh/0.1.0",
-    session: 0x100006285b70000n,
-    token: 8589934607n,
-    who: "ann@web3",
-    host: "web3.example",
-    pid: 4711,
-    cmd: "deploy.sh",
-    queuedAt: NOW - 200_000,
-    isAskedToYield: false,
-    ...more,
-  };
-}
-
-const foreign: Partial<Standing> = { client: "Curator", isOurs: false };
-
-/** A ticket that says nothing of its maker. */
-function nameless({ who: _, host: __, pid: ___, cmd: ____, ...rest }: Standing): Standing {
-  return rest;
-}
-
-function report(more: Partial<LockReport> = {}): LockReport {
-  return { path: "/deploy", exists: true, layouts: [], holders: [], waiters: [], strangers: [], ...more };
-}
+import { foreign, NOW, nameless, report, standing, view } from "../support/lock-reports.ts";
 
 function show(reports: readonly LockReport[], more: Partial<View> = {}): string {
   return String(textLocks({ kind: "locks", reports, deadlocks: [] }, view(more)).out);
@@ -93,7 +55,7 @@ waiter 1  write  ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
     expect(text).toBe(`\
 /deploy: held, nobody waits
 STATE   WHO              PID      CMD              SINCE  TOKEN       CLIENT
-holder  a-rather-long-…  4194303  /opt/company/b…  3m20s  8589934607  zksh/0.1.0
+holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0.1.0
         because the migration of the customers' table needs everybody else to
         keep out of it for a while
 `);
@@ -110,9 +72,9 @@ holder  a-rather-long-…  4194303  /opt/company/b…  3m20s  8589934607  zksh/0
     expect(show([report({ holders: [standing({ session: 0n })] })])).toContain("not ephemeral: it stays until");
   });
 
-  test("nobody", () => {
+  test("a lock that is free, and one whose path does not exist", () => {
     expect(show([report(), report({ path: "/no", exists: false })])).toBe(
-      "free: /deploy\n\nfree: /no (there is no such znode)\n",
+      "/deploy is free\n\n/no is free (there is no such znode)\n",
     );
   });
 
@@ -128,7 +90,7 @@ holder  a-rather-long-…  4194303  /opt/company/b…  3m20s  8589934607  zksh/0
     );
   });
 
-  test("strangers are warned of, deadlocks named", () => {
+  test("strangers are warned of, deadlocks drawn below", () => {
     const [one, two] = [standing(), standing({ who: "bob@web1", pid: 881, cmd: "psql", session: 0x2n })];
     const held = report({ holders: [one], strangers: ["Curator locks", "kazoo locks"] });
     const deadlock = [
@@ -136,45 +98,8 @@ holder  a-rather-long-…  4194303  /opt/company/b…  3m20s  8589934607  zksh/0
       { waiter: two, path: "/a", blocker: one, isHolder: false },
     ];
     const { out, err } = textLocks({ kind: "locks", reports: [held], root: "/", deadlocks: [deadlock] }, view());
-    expect(String(out)).toContain(`
-deadlock: 0x100006285b70000 (ann@web3 pid 4711 deploy.sh) waits for /b
-          held by 0x2 (bob@web1 pid 881 psql), which waits for /a behind
-          0x100006285b70000
-`);
+    expect(String(out)).toMatch(/\n\nDEADLOCK\n {2}ann@web3 [^\n]*\n {2}bob@web1 [^\n]*\n {2}break it: revoke \/b\n$/);
     expect(err).toBe("warning: on /deploy there are Curator locks and kazoo locks, which overlook each other\n");
-  });
-});
-
-describe("a deadlock", () => {
-  const bob = { who: "bob@web1" };
-  const text = (...deadlock: Deadlock) =>
-    String(textLocks({ kind: "locks", reports: [], deadlocks: [deadlock] }, view({ isTTY: false })).out);
-
-  test("of locks inside each other names everybody by their own session", () => {
-    const outerA = standing({ session: 0x7n, token: 70n, pid: 47, cmd: "sh" });
-    const outerB = standing({ ...bob, session: 0x6n, token: 60n, pid: 81, cmd: "sh" });
-    const innerA = standing({ session: 0x9n, pid: 48, cmd: "true", within: ["70"] });
-    const innerB = standing({ ...bob, session: 0x8n, pid: 82, cmd: "true", within: ["60"] });
-    expect(
-      text(
-        { waiter: innerB, path: "/d1", blocker: outerA, isHolder: true },
-        { waiter: innerA, path: "/d2", blocker: outerB, isHolder: true },
-      ),
-    ).toBe(
-      "deadlock: 0x8 (bob@web1 pid 82 true) waits for /d1 held by 0x7 (ann@web3 pid 47 sh), " +
-        "inside which 0x9 (ann@web3 pid 48 true) waits for /d2 held by 0x6 (bob@web1 pid 81 sh), inside which 0x8 waits\n",
-    );
-  });
-
-  test("of programs that only share what is around them", () => {
-    const [one, two] = [standing({ session: 0x1n }), standing({ session: 0x2n, pid: 48 })];
-    const other = standing({ ...bob, session: 0x3n });
-    expect(
-      text(
-        { waiter: other, path: "/a", blocker: one, isHolder: true },
-        { waiter: two, path: "/b", blocker: other, isHolder: true },
-      ),
-    ).toContain("held by 0x1 (ann@web3 pid 4711 deploy.sh), together with which 0x2 (ann@web3 pid 48 deploy.sh) waits");
   });
 });
 
@@ -204,15 +129,35 @@ describe("a queue that is watched", () => {
   });
 });
 
+describe("a queue whose hand-over was seen", () => {
+  test("says since when a holder has held that does not say so itself", () => {
+    const holder = standing({ ...foreign, queuedAt: NOW - 90_000 });
+    const stays = [{ contender: holder, order: 1n, queuedAt: NOW - 90_000, heldAt: NOW - 5_000 }];
+    const result = {
+      kind: "locks-watched",
+      reports: [report({ holders: [holder] })],
+      changed: [],
+      timeline: { since: NOW - 60_000, stays: new Map([["/deploy", stays]]) },
+    } as const;
+    expect(String(textLocksWatched(result, view()).out)).toMatch(/\nholder .* deploy\.sh +5s +\d/);
+  });
+});
+
 describe("a request to give way", () => {
   test.each([
     { event: "asked", out: "Asked ann@web3 pid 4711 deploy.sh to give up /deploy\n" },
     { event: "released", out: "Given up by ann@web3 pid 4711 deploy.sh: /deploy\n" },
-    { event: "deleted", out: "Deleted /deploy/_c_6b0e-lock-0000000003\n" },
   ] as const)("$event", ({ event, out }) => {
     const result = { kind: "revocation", path: "/deploy", holder: standing(), event } as const;
     expect(textRevocation(result, view())).toEqual({ out });
     expect(textRevocation(result, view({ isTTY: false }))).toEqual({});
+  });
+
+  test("by force: the command of the old holder may run for a moment beside the next one's", () => {
+    const result = { kind: "revocation", path: "/deploy", holder: standing(), event: "deleted" } as const;
+    const err = expect.stringMatching(/^warning: a command of ann@web3 .* under \/deploy may run for a moment/);
+    expect(textRevocation(result, view())).toEqual({ out: "Deleted /deploy/_c_6b0e-lock-0000000003\n", err });
+    expect(textRevocation(result, view({ isTTY: false }))).toEqual({ err });
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { noColors } from "../../src/render/colors.ts";
 import type { Failure, View } from "../../src/render/renderer.ts";
+import { plainTheme } from "../../src/render/theme.ts";
 import { zkcliRenderer } from "../../src/render/zkcli.ts";
 import { zkcliUsageList } from "../../src/render/zkcli-usage.ts";
 
-const view: View = { isTTY: false, columns: 80, colors: noColors, isQuiet: false, now: () => 0 };
+const view: View = { isTTY: false, columns: 80, theme: plainTheme, isQuiet: false, now: () => 0 };
 
 const stat = {
   czxid: 1n,
@@ -72,9 +72,14 @@ describe("zkcliRenderer", () => {
     expect(zkcliRenderer(view).result(result)).toEqual({ out: "a\ufffdb\ufffd\ufffd\n" });
   });
 
-  test("spares a terminal control characters, and only a terminal", () => {
-    const result = { kind: "children", path: "/", children: ["\u001b"] } as const;
-    expect(zkcliRenderer(view).result(result)).toEqual({ out: "[\u001b]\n" });
-    expect(zkcliRenderer({ ...view, isTTY: true }).result(result)).toEqual({ out: "[\\x1b]\n" });
+  test("escapes control characters in names everywhere, invisible characters on a terminal only", () => {
+    const result = { kind: "children", path: "/", children: ["\u001b", "\u200b"] } as const;
+    expect(zkcliRenderer(view).result(result)).toEqual({ out: "[\\x1b, \u200b]\n" });
+    expect(zkcliRenderer({ ...view, isTTY: true }).result(result)).toEqual({ out: "[\\x1b, \\u200b]\n" });
+  });
+
+  test("escapes stack traces", () => {
+    const failure = { reason: "internal", message: "m", exitCode: 70, stack: "Error: \u001b]52;c;x\u0007\n    at f" };
+    expect(zkcliRenderer(view).error(failure)).toBe("m\nError: \\x1b]52;c;x\\x07\n    at f\n");
   });
 });

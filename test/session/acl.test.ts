@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatAcl, formatPerms, hashDigests, parseAcl } from "../../src/session/acl.ts";
+import { formatAcl, formatPerms, parseAcl } from "../../src/session/acl.ts";
 
 test.each([
   { text: "world:anyone:r", acl: [{ scheme: "world", id: "anyone", perms: 1 }] },
@@ -31,12 +31,4 @@ test.each([
 test("permissions are written in zkCli's order", () => {
   expect([formatPerms(31), formatPerms(1 | 2), formatPerms(4 | 16), formatPerms(0)]).toEqual(["cdrwa", "rw", "ca", ""]);
   expect(parseAcl("digest:u:h=:ard").map(formatAcl)).toEqual(["digest:u:h=:dra"]);
-});
-
-test("a digest is hashed with its user, and nothing else is", () => {
-  expect(hashDigests(parseAcl("digest:bob:secret:r,ip:10.0.0.1:r")).map(formatAcl)).toEqual([
-    "digest:bob:fyVmFCwVbTJYrznoSu1koqYEYF0=:r",
-    "ip:10.0.0.1:r",
-  ]);
-  expect(() => hashDigests(parseAcl("digest:bob:r"))).toThrow("a digest to be hashed is USER:PASSWORD");
 });

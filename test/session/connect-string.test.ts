@@ -18,6 +18,7 @@ describe("parseConnectString", () => {
     ["a:1,b:2/app", ["a:1", "b:2"], "/app"],
     ["[::1]:1/app/x,y", ["[::1]:1"], "/app/x,y"],
     ["a/app:1", ["a:2181"], "/app:1"],
+    ["unix:/run/zksh/socket,x", ["unix:/run/zksh/socket,x"], ""],
   ])("reads %s", (text, addresses, chroot) => {
     const read = parseConnectString(text);
     expect({ addresses: read.servers.map(formatAddress), chroot: read.chroot }).toEqual({ addresses, chroot });
@@ -29,6 +30,9 @@ describe("parseConnectString", () => {
 
   test.each([
     ["", "empty host in server list: ''"],
+    ["unix:", "bad socket 'unix:'"],
+    ["unix:socket", "bad socket 'unix:socket'"],
+    [`unix:/${"x".repeat(120)}`, `bad socket 'unix:/${"x".repeat(120)}'`],
     ["a,,b", "empty host in server list: 'a,,b'"],
     ["a,", "empty host in server list: 'a,'"],
     [":1", "empty host in server list: ':1'"],

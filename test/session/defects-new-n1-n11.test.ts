@@ -134,7 +134,7 @@ describe("N7 xid never wraps", () => {
     const traffic = new Traffic(() => {}, new ReadBatches(new ServerVersions(undefined)), 0x7ffffffe);
     const requests = Array.from({ length: 3 }, () => new Request(Op.exists, () => {}));
     for (const request of requests) traffic.push({ request, callback: () => {} });
-    traffic.load({ mono: 0, wall: 0 });
+    traffic.load(0);
     const flight = traffic.writer.take();
     const xids = [0, 1, 2].map((index) => flight.readInt32BE(index * 12 + 4));
     expect(xids).toEqual([0x7fffffff, 1, 2]);

@@ -1,25 +1,17 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  type Clock,
-  type Instant,
-  Liveness,
-  reportingDelayMs,
-  safetyMarginMs,
-  systemClock,
-} from "../../src/session/zookeeper/liveness.ts";
+import type { Clock } from "../../src/session/zookeeper/clock.ts";
+import { Liveness, reportingDelayMs, safetyMarginMs } from "../../src/session/zookeeper/liveness.ts";
 
-/** Both hands are set by the test; they start far apart, as real ones do. */
+/** Set by the test. */
 class HandClock implements Clock {
-  mono = 5_000;
-  wall = 1_700_000_000_000;
+  ms = 5_000;
 
-  now(): Instant {
-    return { mono: this.mono, wall: this.wall };
+  now(): number {
+    return this.ms;
   }
 
   pass(ms: number): void {
-    this.mono += ms;
-    this.wall += ms;
+    this.ms += ms;
   }
 }
 
@@ -61,28 +53,48 @@ describe("Liveness", () => {
     liveness = new Liveness(clock);
   });
 
-  /** Sends something after `ms` that is answered at once, by a follower as far as anybody can tell. */
-  function sendAfter(ms: number): Instant {
+  /** Sends a sync after `ms` that the leader answers at once. */
+  function sendAfter(ms: number): number {
     clock.pass(ms);
     const at = clock.now();
-    liveness.answered(at, { byLeader: false });
+    prove(at);
     return at;
   }
 
-  /** The leader's answer to a request comes. */
-  function prove(sentAt: Instant): void {
-    liveness.answered(sentAt, { byLeader: true });
+  /** The leader's answer to a sync comes. */
+  function prove(sentAt: number): void {
+    liveness.answered(sentAt, { byLeader: true, isCommitted: false });
+  }
+
+  /** The answer to a committed transaction comes. */
+  function commit(sentAt: number): void {
+    liveness.answered(sentAt, { byLeader: true, isCommitted: true });
+  }
+
+  /** Sends a committed transaction after `ms` that is answered at once. */
+  function commitAfter(ms: number): number {
+    clock.pass(ms);
+    const at = clock.now();
+    commit(at);
+    return at;
+  }
+
+  /** Sends something after `ms` that a follower answers by itself. */
+  function readAfter(ms: number): number {
+    clock.pass(ms);
+    const at = clock.now();
+    liveness.answered(at, { byLeader: false, isCommitted: false });
+    return at;
   }
 
   /** What is left of the life of a session that the leader is known to have heard of at `heard`, and no later. */
-  function leftSince(heard: Instant): number {
-    return heard.mono + LIFE_MS - clock.mono;
+  function leftSince(heard: number): number {
+    return heard + LIFE_MS - clock.ms;
   }
 
   test("is not alive before a server has accepted the session", () => {
     expect(liveness.isAlive()).toBe(false);
     expect(liveness.aliveForMs()).toBe(0);
-    expect(liveness.monotonicLeftMs()).toBe(0);
   });
 
   test("lives for the timeout less the margin, and not a millisecond longer", () => {
@@ -93,7 +105,6 @@ describe("Liveness", () => {
     expect(liveness.aliveForMs()).toBe(1);
     clock.pass(1);
     expect(liveness.isAlive()).toBe(false);
-    expect(liveness.monotonicLeftMs()).toBe(0);
     clock.pass(100_000);
     expect(liveness.aliveForMs()).toBe(0);
   });
@@ -108,7 +119,7 @@ describe("Liveness", () => {
   test("is not prolonged by anything that a follower may have answered by itself", () => {
     const handshake = clock.now();
     liveness.start(TIMEOUT_MS, handshake);
-    for (let sent = 0; sent < 8; sent++) sendAfter(1_000);
+    for (let sent = 0; sent < 8; sent++) readAfter(1_000);
     expect(liveness.aliveForMs()).toBe(leftSince(handshake));
   });
 
@@ -118,7 +129,7 @@ describe("Liveness", () => {
     const heard = sendAfter(1_000);
     const tooYoung = sendAfter(1_000);
     const proof = sendAfter(DELAY_MS - 1_000);
-    expect(proof.mono - tooYoung.mono).toBeLessThan(DELAY_MS);
+    expect(proof - tooYoung).toBeLessThan(DELAY_MS);
     // However late the answer is: what counts is when things were sent.
     clock.pass(3_000);
     prove(proof);
@@ -146,7 +157,7 @@ describe("Liveness", () => {
     const second = clock.now();
     clock.pass(1_000);
     // Both answers come now: the follower may have noted the first only a moment ago, and not told the leader yet.
-    liveness.answered(first, { byLeader: false });
+    prove(first);
     prove(second);
     expect(liveness.aliveForMs()).toBe(leftSince(handshake));
     clock.pass(DELAY_MS);
@@ -165,7 +176,7 @@ describe("Liveness", () => {
 
   test("is kept up by heartbeats of half the delay, of which every third proves the first", () => {
     liveness.start(TIMEOUT_MS, clock.now());
-    const beats: Instant[] = [];
+    const beats: number[] = [];
     for (let beat = 0; beat < 100; beat++) {
       beats.push(sendAfter(DELAY_MS / 2));
       prove(clock.now());
@@ -191,7 +202,7 @@ describe("Liveness", () => {
     const first = sendAfter(1_000);
     sendAfter(1);
     const last = sendAfter(RESOLUTION_MS - 2);
-    expect(last.mono - first.mono).toBeLessThan(RESOLUTION_MS);
+    expect(last - first).toBeLessThan(RESOLUTION_MS);
     clock.pass(DELAY_MS);
     prove(clock.now());
     expect(liveness.aliveForMs()).toBe(leftSince(first));
@@ -273,43 +284,108 @@ describe("Liveness", () => {
     expect(liveness.aliveForMs()).toBe(3_800);
   });
 
-  test("is not alive once the wall clock has jumped ahead: the machine may have slept with the other clock stopped", () => {
-    liveness.start(TIMEOUT_MS, clock.now());
-    clock.wall += 3_600_000;
-    expect(liveness.isAlive()).toBe(false);
-    expect(liveness.aliveForMs()).toBe(0);
-    expect(liveness.monotonicLeftMs()).toBe(LIFE_MS);
-  });
+  describe("a lease", () => {
+    test("is not there before a committed transaction was answered, whatever else was", () => {
+      liveness.start(TIMEOUT_MS, clock.now());
+      for (let sent = 0; sent < 5; sent++) sendAfter(1_000);
+      expect(liveness.aliveForMs()).toBeGreaterThan(0);
+      expect(liveness.leaseForMs()).toBe(0);
+    });
 
-  test("is alive again when a request sent after the jump is known to have been heard, and not sooner", () => {
-    liveness.start(TIMEOUT_MS, clock.now());
-    sendAfter(1_000);
-    clock.wall += 3_600_000;
-    const after = sendAfter(1_000);
-    clock.pass(DELAY_MS - 1);
-    prove(clock.now());
-    expect(liveness.isAlive()).toBe(false);
-    clock.pass(1);
-    prove(clock.now());
-    expect(liveness.aliveForMs()).toBe(leftSince(after));
-  });
+    test("counts from the handshake when the first committed answer comes on its connection", () => {
+      const handshake = clock.now();
+      liveness.start(TIMEOUT_MS, handshake);
+      commitAfter(100);
+      expect(liveness.leaseForMs()).toBe(leftSince(handshake));
+    });
 
-  test("does not live longer because the wall clock was set back", () => {
-    liveness.start(TIMEOUT_MS, clock.now());
-    clock.wall -= 3_600_000;
-    clock.mono += 4_000;
-    expect(liveness.aliveForMs()).toBe(LIFE_MS - 4_000);
-    clock.mono += LIFE_MS - 4_000;
-    expect(liveness.isAlive()).toBe(false);
-  });
+    test("is not renewed by syncs and handshakes, which a deposed leader answers too", () => {
+      const handshake = clock.now();
+      liveness.start(TIMEOUT_MS, handshake);
+      commitAfter(100);
+      for (let sent = 0; sent < 4; sent++) sendAfter(1_000);
+      liveness.start(TIMEOUT_MS, clock.now());
+      sendAfter(1_000);
+      expect(liveness.leaseForMs()).toBe(leftSince(handshake));
+      expect(liveness.aliveForMs()).toBeGreaterThan(leftSince(handshake));
+    });
 
-  test("goes by the system's clocks unless told otherwise", () => {
-    const { mono, wall } = systemClock.now();
-    expect(Math.abs(Number(process.hrtime.bigint()) / 1e6 - mono)).toBeLessThan(1_000);
-    expect(Math.abs(Date.now() - wall)).toBeLessThan(1_000);
-    const real = new Liveness();
-    real.start(60_000, real.now());
-    expect(real.aliveForMs()).toBeGreaterThan(50_000);
-    expect(real.aliveForMs()).toBeLessThanOrEqual(57_000);
+    test("counts from a request that was answered a reporting delay before another one that was answered before the commit", () => {
+      const handshake = clock.now();
+      liveness.start(TIMEOUT_MS, handshake);
+      const first = sendAfter(1_000);
+      // Half a tick later the leader has pinged the server; the commit may still overtake the report.
+      const second = commitAfter(DELAY_MS);
+      expect(liveness.leaseForMs()).toBe(leftSince(handshake));
+      expect(second).toBe(clock.now());
+      commitAfter(1);
+      expect(liveness.leaseForMs()).toBe(leftSince(first));
+    });
+
+    test("is not proved by a commit that was sent before the second answer came", () => {
+      const handshake = clock.now();
+      liveness.start(TIMEOUT_MS, handshake);
+      sendAfter(1_000);
+      clock.pass(DELAY_MS);
+      const [second, third] = [clock.now(), clock.now()];
+      clock.pass(10);
+      prove(second);
+      commit(third);
+      expect(liveness.leaseForMs()).toBe(leftSince(handshake));
+    });
+
+    test("is kept up by beats of a sync and a commit behind it, of which every third proves the first", () => {
+      liveness.start(TIMEOUT_MS, clock.now());
+      const beats: number[] = [];
+      for (let beat = 0; beat < 50; beat++) {
+        beats.push(sendAfter(DELAY_MS * 0.55 - 1));
+        commitAfter(1);
+        const first = beats.at(-3);
+        if (first !== undefined) expect(liveness.leaseForMs()).toBe(leftSince(first));
+      }
+    });
+
+    test("is not proved by an answer that comes so late that a paused leader may expire the session behind it", () => {
+      const handshake = clock.now();
+      liveness.start(TIMEOUT_MS, handshake);
+      commitAfter(100);
+      const noted = commitAfter(1_000);
+      clock.pass(DELAY_MS);
+      const late = clock.now();
+      clock.ms = noted + TIMEOUT_MS * 0.54 + 1;
+      commit(late);
+      expect(liveness.leaseForMs()).toBe(leftSince(handshake));
+    });
+
+    test("is not proved across a pause of our own: what was answered before it is too old", () => {
+      const handshake = clock.now();
+      liveness.start(TIMEOUT_MS, handshake);
+      commitAfter(100);
+      commitAfter(1_000);
+      commitAfter(TIMEOUT_MS * 0.6);
+      expect(liveness.leaseForMs()).toBe(leftSince(handshake));
+    });
+
+    test("is the session's life while locks rest on it", () => {
+      const handshake = clock.now();
+      liveness.start(TIMEOUT_MS, handshake);
+      commitAfter(100);
+      sendAfter(1_000);
+      sendAfter(DELAY_MS);
+      liveness.isLeased = true;
+      expect(liveness.aliveForMs()).toBe(leftSince(handshake));
+      liveness.isLeased = false;
+      expect(liveness.aliveForMs()).toBeGreaterThan(leftSince(handshake));
+    });
+
+    test("ends with the shorter timeout of a server that grants less, counted from its handshake", () => {
+      liveness.start(TIMEOUT_MS, clock.now());
+      commitAfter(100);
+      clock.pass(1_000);
+      liveness.start(4_000, clock.now());
+      expect(liveness.leaseForMs()).toBe(3_800);
+      commitAfter(10);
+      expect(liveness.leaseForMs()).toBe(3_790);
+    });
   });
 });

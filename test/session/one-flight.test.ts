@@ -229,3 +229,17 @@ describe("on a real server", () => {
     await closed;
   });
 });
+
+test("a read whose answer is lost again and again names the lost connection, not the closing", async () => {
+  const server = await start({ onRequest: ({ opcode }, reply) => opcode === OP.getData && reply.close() });
+  const session = open(server.address);
+  const read = session.getData("/a");
+  await Promise.all([
+    expect(read).rejects.toMatchObject({
+      reason: "connection-loss",
+      exitCode: 6,
+      message: expect.stringMatching(/^the connection was lost.* before the answer came: \/a/),
+    }),
+    session.close(),
+  ]);
+});

@@ -60,7 +60,7 @@ function dataOf(path: string): Buffer {
 }
 
 function header(type: number): Buffer {
-  const bytes = Buffer.from("0000000000ffffffff", "hex");
+  const bytes = Buffer.from("000000000000000000", "hex");
   bytes.writeInt32BE(type);
   return bytes;
 }

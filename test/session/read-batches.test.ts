@@ -226,7 +226,7 @@ function startTraffic(): { traffic: Traffic; framesOf(reads: number, options?: {
     for (let i = 0; i < reads; i++) {
       traffic.push({ request: new Request(Opcode.getData, () => {}, "/", true), callback: () => {} });
     }
-    traffic.load({ mono: 0, wall: 0 }, options);
+    traffic.load(0, options);
     const flight = traffic.writer.take();
     let frames = 0;
     for (let at = 0; at < flight.length; at += 4 + flight.readInt32BE(at)) frames++;
@@ -254,7 +254,7 @@ test.each([
   framesOf(16);
   await Promise.resolve();
   expect(framesOf(2_000)).toBe(1);
-  for (let i = 0; i < 100; i++) traffic.window.answered({ mono: 0, wall: 0 }, 0);
+  for (let i = 0; i < 100; i++) traffic.window.answered(0, 0);
   traffic.batches.returned();
   traffic.batches.answered(tookMs);
   expect(framesOf(0)).toBe(underWay);

@@ -18,6 +18,8 @@ const OP = { getData: 4, auth: 100, closeSession: -11, create: 1, delete: 2, syn
 const AUTH_FAILED = -115;
 /** No data, and a stat of zeros. */
 const EMPTY_ZNODE = Buffer.concat([Buffer.from("ffffffff", "hex"), Buffer.alloc(68)]);
+/** The path that was created. */
+const CREATED = Buffer.from("000000022f61", "hex");
 /** Of a session with the six seconds that the server grants: the timeout less the margin. */
 const LIFE_MS = 5_700;
 /** Far below any limit of the session's own: nothing was waited for. */
@@ -103,7 +105,7 @@ describe("connected", () => {
   test("proves life up to a send that the leader must have heard of, however late the answer", async () => {
     const held: FakeReply[] = [];
     fake.options.onRequest = ({ opcode }, reply) => {
-      if (opcode === OP.getData) return reply.ok(EMPTY_ZNODE);
+      if (opcode === OP.create) return reply.ok(CREATED);
       return opcode === OP.delete ? held.push(reply) : false;
     };
     const clocks = pushClocks();
@@ -112,8 +114,8 @@ describe("connected", () => {
     const handshakeUntil = aliveUntil(session);
     clocks.pass(300);
     const sentAt = performance.now();
-    await session.getData("/a");
-    // A quarter of the timeout later any follower has told the leader of the read.
+    await session.create("/a", null);
+    // A quarter of the timeout later any follower has told the leader of the session.
     clocks.pass(1_600);
     const deleted = session.delete("/a");
     await eventually(() => expect(held).toHaveLength(1));

@@ -2,11 +2,13 @@ import { describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import type { Listing } from "../../src/shell/children-cache.ts";
 import { complete, MAX_SHOWN } from "../../src/shell/completer.ts";
+import { lex } from "../../src/shell/line.ts";
 
 const tree: Readonly<Record<string, Listing>> = {
   "/": { names: ["apple", "apricot", "Berry", "one", "zookeeper"] },
   "/apple": { names: ["two ways", "two words", "it's"] },
   "/one": { names: ["only"] },
+  "/evil": { names: ["osc\u001b]52;c;x\u0007\n'", 'zero\u200b"', "back\\slash", "tag\u{e0041}", "😀", "😁"] },
   "/one/only": { names: [] },
   "/many": { names: Array.from({ length: 300_000 }, (_, i) => `node-${i}`) },
   "/huge": { tooMany: 312_763 },
@@ -40,6 +42,22 @@ describe("complete", () => {
     ["nothing where nobody answers", "ls /gone/x", "ls /gone/x"],
   ])("%s", async (_name, text, wanted) => {
     expect((await at(text)).text).toBe(wanted);
+  });
+
+  test.each([
+    ["ls /evil/osc", "osc\u001b]52;c;x\u0007\n'"],
+    ["ls /evil/zero", 'zero\u200b"'],
+    ["ls /evil/back", "back\\slash"],
+    ["ls /evil/tag", "tag\u{e0041}"],
+  ])("%s puts a name into the line that is safe to show and read back as it is", async (text, name) => {
+    const { text: line } = await at(text);
+    expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(lex(line).statements[0]?.words[1]?.text).toBe(`/evil/${name}`);
+  });
+
+  test("never puts half a character into the line", async () => {
+    const list = async () => ({ names: ["😀", "😁"] });
+    expect((await complete("ls /", { commands, cwd: "/", list })).text).toBe("ls /");
   });
 
   test.each([

@@ -1,10 +1,25 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { expandHistory, History, historyFile, MAX_ENTRIES } from "../../src/shell/history.ts";
 import { temporaryDirectory } from "../support/tracked-process.ts";
 
 const fresh = () => join(temporaryDirectory("history"), "state/zksh/history");
+
+const OTHER_USER = 65_534;
+const give = (path: string) => chownSync(path, OTHER_USER, OTHER_USER);
 
 async function kept(file: string, ...lines: string[]): Promise<string> {
   const history = await History.load(file);
@@ -67,6 +82,44 @@ describe("History", () => {
     expect([entries.length, entries[0]]).toEqual([MAX_ENTRIES, `get /${MAX_ENTRIES}`]);
     expect(readFileSync(file, "utf8").split("\n").length).toBe(MAX_ENTRIES + 1);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test("follows a link of our own to a file of our own, and keeps the link", async () => {
+    const [file, elsewhere] = [fresh(), join(temporaryDirectory("dotfiles"), "zksh-history")];
+    mkdirSync(dirname(file), { recursive: true });
+    symlinkSync(elsewhere, file);
+    expect(await kept(file, "ls /")).toBe("ls /\n");
+    writeFileSync(elsewhere, Array.from({ length: MAX_ENTRIES * 2 }, (_, i) => `get /${i}\n`).join(""));
+    expect((await History.load(file)).entries).toHaveLength(MAX_ENTRIES);
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(readFileSync(elsewhere, "utf8").split("\n").length).toBe(MAX_ENTRIES + 1);
+  });
+
+  /** As a user finds them whose HOME belongs to somebody else, which sudo leaves so. */
+  test.runIf(process.getuid?.() === 0).each([
+    { name: "a link of another user", plant: (file: string) => lchownSync(file, OTHER_USER, OTHER_USER) },
+    { name: "a link in a directory of another user", plant: (file: string) => give(dirname(file)) },
+    { name: "a link to a file of another user", plant: (_: string, victim: string) => give(victim) },
+    {
+      name: "a file of another user",
+      plant: (file: string, victim: string) => {
+        renameSync(victim, file);
+        give(file);
+      },
+    },
+  ])("neither reads, changes nor adds to $name, and says so", async ({ plant }) => {
+    const file = fresh();
+    const victim = join(temporaryDirectory("victim"), "shadow");
+    writeFileSync(victim, "root:secret\n", { mode: 0o644 });
+    mkdirSync(dirname(file), { recursive: true });
+    symlinkSync(victim, file);
+    plant(file, victim);
+    const history = await History.load(file);
+    history.add("ls /");
+    await history.flushed();
+    expect([history.entries, history.failure]).toEqual([["ls /"], expect.stringContaining("belongs to another user")]);
+    const untouched = existsSync(victim) ? victim : file;
+    expect([readFileSync(untouched, "utf8"), statSync(untouched).mode & 0o777]).toEqual(["root:secret\n", 0o644]);
   });
 
   test("does without a file that cannot be read, and says why", async () => {

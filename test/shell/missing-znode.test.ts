@@ -1,8 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startEmbeddedServer } from "../../src/embedded/server.ts";
 import { NoNodeError, PermissionError } from "../../src/errors.ts";
 import type { Session } from "../../src/session/session.ts";
 import { findNearby } from "../../src/shell/missing-znode.ts";
 import { run } from "../commands/run.ts";
+import { runReal } from "../commands/run-real.ts";
 import { StubSession } from "../commands/stub-session.ts";
 
 const given = { "/app": "", "/app/config": "", "/app/jobs": "", "/app/jobs/job-0000000001": "" };
@@ -113,8 +115,20 @@ describe("a missing znode", () => {
 
   test("a command's own hint stands where no name is close", async () => {
     const { stderr } = await run(["create", "/app/other/x"], { given });
-    expect(stderr).toBe("error: no such znode: /app/other/x (NoNode)\n  create -p makes the missing parents too\n");
+    expect(stderr).toBe(
+      "error: cannot create /app/other/x: its parent /app/other does not exist (NoNode)\n  create -p makes the missing parents too\n",
+    );
     const slip = await run(["create", "/app/jbos/x"], { given });
     expect(slip.stderr).toContain("nearest existing parent: /app; did you mean /app/jobs?\n");
+  });
+
+  test("a missing chroot is created with the line that the hint names", async () => {
+    const server = await startEmbeddedServer();
+    onTestFinished(() => server.stop());
+    const { stderr } = await runReal(`${server.address}/nochroot`, ["ls", "/"]);
+    expect(stderr).toBe(
+      "error: no such znode: / (NoNode)\n" +
+        `  the chroot /nochroot does not exist; create it with: zksh -s ${server.address} create -p /nochroot\n`,
+    );
   });
 });

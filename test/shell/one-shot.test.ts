@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type CommandEntry, defineCommand } from "../../src/commands/command.ts";
-import { noColors } from "../../src/render/colors.ts";
 import { textRenderer } from "../../src/render/text.ts";
+import { plainTheme } from "../../src/render/theme.ts";
 import { FrontEnd } from "../../src/shell/front-end.ts";
 import { runOneShot } from "../../src/shell/one-shot.ts";
 import { memoryIo } from "../commands/memory-io.ts";
@@ -54,7 +54,7 @@ function prepare(entry: Partial<CommandEntry> = {}) {
         },
         async renderer() {
           events.push("render");
-          return textRenderer({ isTTY: false, columns: 80, colors: noColors, isQuiet: false, now: Date.now });
+          return textRenderer({ isTTY: false, columns: 80, theme: plainTheme, isQuiet: false, now: Date.now });
         },
       }),
     );

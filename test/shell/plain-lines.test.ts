@@ -108,7 +108,8 @@ describe("plain lines", () => {
     { words: ["set", "/a", "-"], isPlain: false },
     { words: ["get", "--help"], isPlain: false },
     { words: ["get"], isPlain: false },
-    { words: ["exists", "/a", "/b"], isPlain: false },
+    { words: ["exists", "/a", "/b"], isPlain: true },
+    { words: ["sync", "/a", "/b"], isPlain: false },
   ])("$words: $isPlain", async ({ words, isPlain }) => {
     const entry = commands.find(({ name }) => name === words[0]) as CommandEntry;
     const invocation = new PlainLines(entry, await entry.load()).parse(words, "/");

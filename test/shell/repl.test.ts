@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
 import { InterruptedError, ZkshError } from "../../src/errors.ts";
 import type { Io, Output } from "../../src/io/io.ts";
-import { noColors } from "../../src/render/colors.ts";
+import { plainTheme } from "../../src/render/theme.ts";
 import type { Session, WatchListener } from "../../src/session/session.ts";
 import type { Asker } from "../../src/shell/execute.ts";
 import { FrontEnd } from "../../src/shell/front-end.ts";
@@ -54,7 +54,7 @@ class Desk {
     this.exit = runRepl(frontEnd, {
       history: this.history,
       servers: "h:1",
-      colors: noColors,
+      theme: plainTheme,
       isQuiet: false,
       about: async () => "3.8.0",
       async report(error) {
@@ -108,6 +108,12 @@ afterEach(async () => {
 });
 
 describe("the interactive shell", () => {
+  test("shows a line that was repeated once in its history", async () => {
+    await desk.press("pwd\rpwd\r pwd\rredo 1\rpwd\rhistory\rquit\r");
+    expect(await desk.exit).toBe(0);
+    expect(desk.shown).toMatch(/\n0 - get \/old\n1 - pwd\n2 - history\n/);
+  });
+
   test("runs five lines, two of them bad, and ends well", async () => {
     await desk.press("get /a\rnope\rget /b\r\r get /a\rquit\r");
     expect(await desk.exit).toBe(0);
@@ -249,11 +255,30 @@ describe("questions", () => {
   });
 });
 
+test("connect reports once", async () => {
+  await desk.shows(/connected to/);
+  await desk.press("connect zk9:2181\r");
+  await desk.shows(/Connected to .*\n[\s\S]*> $/);
+  await desk.press("pwd\r");
+  await desk.shows(/pwd\n\/\n/);
+  expect(desk.shown.match(/connected to/gi)).toHaveLength(2);
+});
+
+test("a long chroot leaves room for what is typed", async () => {
+  await desk.press("connect zk9:2181/teams/billing/production\r");
+  await desk.shows(/zksh 127\.0\.0\.1:2181\.\.\.\/production \/ > $/);
+});
+
+test("the chroot is part of the prompt", async () => {
+  await desk.press("connect zk9:2181,zk8:2181/app\r");
+  await desk.shows(/zksh 127\.0\.0\.1:2181\/app \/ > $/);
+});
+
 describe("without a server", () => {
   test("says so once, and stays", async () => {
     desk.program.abort();
     desk = new Desk({ isReachable: false });
-    await desk.shows(/cannot connect to h:1; still trying, and so does every command\n[\s\S]*zksh \(not connected\) /);
+    await desk.shows(/cannot connect to h:1; retrying in the background\n[\s\S]*zksh \(not connected\) /);
     await desk.press("pwd\r");
     await desk.shows(/pwd\n\/\n/);
   });

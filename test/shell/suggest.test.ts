@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { suggest } from "../../src/shell/suggest.ts";
+import { didYouMean, suggest } from "../../src/shell/suggest.ts";
 
 test.each([
   { word: "--servr", like: "--server" },
@@ -8,7 +8,19 @@ test.each([
   { word: "gte", like: "get" },
   { word: "--jsn", like: "--json" },
   { word: "--frob", like: undefined },
+  { word: "--rsion", like: undefined },
+  { word: "GET", like: "get" },
   { word: "", like: undefined },
 ])("$word is like $like", ({ word, like }) => {
   expect(suggest(word, ["--server", "--json", "get"])).toBe(like);
+});
+
+test.each([
+  { word: "del", hint: "did you mean one of delete, deleteall?" },
+  { word: "deletall", hint: "did you mean deleteall?" },
+  { word: "tree", hint: undefined },
+  { word: "cp", hint: undefined },
+  { word: "sat", hint: "did you mean one of set, stat?" },
+])("for $word the hint is $hint", ({ word, hint }) => {
+  expect(didYouMean(word, ["help", "create", "cd", "stat", "set", "deleteall", "delete"])).toBe(hint);
 });

@@ -170,3 +170,20 @@ test("resets a client whose server is not there", async () => {
   const client = new End(connect(proxy.port, "127.0.0.1"));
   await eventually(() => client.error?.code === "ECONNRESET");
 });
+
+test("severed clients are reset and refused while the server hears nothing, until it is healed", async () => {
+  const { client, server } = await open();
+  await proxy.sever();
+  await eventually(() => client.isOver);
+  expect(client.error?.code).toBe("ECONNRESET");
+  await expect(open({ reachesServer: false })).rejects.toThrow("ECONNREFUSED");
+  await sleep(QUIET_MS);
+  expect(server.isOver).toBe(false);
+
+  proxy.heal();
+  await proxy.listen();
+  await eventually(() => server.isOver);
+  const again = await open();
+  again.client.socket.write("hello");
+  await eventually(() => again.server.text === "hello");
+});

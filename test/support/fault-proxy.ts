@@ -63,11 +63,18 @@ export class FaultProxy {
 
   /** Resets every connection and refuses new ones (ECONNREFUSED) until {@link listen}. */
   async refuse(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    const closed = new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()));
+    const stopped = this.#stopListening();
     this.drop();
-    await closed;
+    await stopped;
+  }
+
+  /**
+   * Resets the clients' ends and refuses new connections; the servers' ends stay open and silent, as
+   * behind a firewall of the client. {@link heal} and {@link listen} end it.
+   */
+  async sever(): Promise<void> {
+    for (const link of this.#links) link.sever();
+    await this.#stopListening();
   }
 
   /** Accepts connections again, on the same port. */
@@ -123,6 +130,13 @@ export class FaultProxy {
     await this.refuse();
   }
 
+  /** Resolves when the last client is gone. */
+  #stopListening(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    return new Promise((resolve) => (server ? server.close(() => resolve()) : resolve()));
+  }
+
   #accept(client: Socket): void {
     this.#accepted++;
     const isBlackhole = this.#faults.isBlackhole;
@@ -168,10 +182,13 @@ class Link {
 
   reset(): void {
     this.swallow();
-    for (const socket of [this.#client, this.#server]) {
-      if (socket.connecting || socket.pending) socket.destroy();
-      else if (!socket.destroyed) socket.resetAndDestroy();
-    }
+    for (const socket of [this.#client, this.#server]) resetSocket(socket);
+  }
+
+  /** Resets the client's end alone. */
+  sever(): void {
+    this.swallow();
+    resetSocket(this.#client);
   }
 
   #join(direction: Direction, from: Socket, to: Socket): Pipe {
@@ -199,6 +216,11 @@ class Link {
     this.#client.destroy();
     this.#server.destroy();
   }
+}
+
+function resetSocket(socket: Socket): void {
+  if (socket.connecting || socket.pending) socket.destroy();
+  else if (!socket.destroyed) socket.resetAndDestroy();
 }
 
 /** One direction of one connection: first in, first out, when the faults allow it. */

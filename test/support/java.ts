@@ -1,6 +1,8 @@
-import type { ChildProcess, SpawnOptions } from "node:child_process";
+import { type ChildProcess, execFile, type SpawnOptions } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { spawnTracked } from "./tracked-process.ts";
+import { promisify } from "node:util";
+import { spawnTracked, temporaryDirectory } from "./tracked-process.ts";
 
 const DEBIAN = "/usr/share/java";
 
@@ -32,8 +34,35 @@ export function peerClassPath(): string {
 const QUICK_START = ["-Xmx256m", "-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
 
+export interface JavaOptions extends SpawnOptions {
+  readonly classPath?: string;
+  /** A command that starts the JVM in its own place, such as `nsenter --net=FILE`. */
+  readonly through?: readonly string[];
+}
+
 /** Starts a JVM that does not outlive this process. `args` are JVM flags, the main class, its arguments. */
-export function spawnJava(args: readonly string[], options: SpawnOptions & { classPath?: string } = {}): ChildProcess {
-  const { classPath = serverClassPath(), ...spawnOptions } = options;
-  return spawnTracked("java", [...QUICK_START, QUIET, "-cp", classPath, ...args], spawnOptions);
+export function spawnJava(args: readonly string[], options: JavaOptions = {}): ChildProcess {
+  const { classPath = serverClassPath(), through = [], ...spawnOptions } = options;
+  const [command = "java", ...words] = [...through, "java", ...QUICK_START, QUIET, "-cp", classPath, ...args];
+  return spawnTracked(command, words, spawnOptions);
+}
+
+const compiled = new Map<string, Promise<string>>();
+
+/**
+ * Compiles the Java files of a folder, once per process, and gives the folder with the classes. The
+ * compiler can take longer than a session lives, so that it must not block this process.
+ */
+export function compileJava(folder: string): Promise<string> {
+  const known = compiled.get(folder) ?? compile(folder);
+  compiled.set(folder, known);
+  return known;
+}
+
+async function compile(folder: string): Promise<string> {
+  const directory = temporaryDirectory("classes");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".java"));
+  const paths = files.map((name) => join(folder, name));
+  await promisify(execFile)("javac", ["-cp", peerClassPath(), "-d", directory, ...paths]);
+  return directory;
 }

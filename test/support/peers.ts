@@ -1,16 +1,15 @@
-import { type ChildProcess, execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
 import { eventually, sleep } from "./eventually.ts";
 import { type Interval, parseExclusionLog } from "./exclusion-log.ts";
-import { peerClassPath, spawnJava } from "./java.ts";
+import { compileJava, peerClassPath, spawnJava } from "./java.ts";
 import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
 import { startZksh } from "./zksh-process.ts";
 
 const PEERS = join(import.meta.dirname, "../peers");
-// Debian's: another python3 may come first on PATH, and would not have kazoo.
-const PYTHON = "/usr/bin/python3";
+/** Debian's: another python3 may come first on PATH, and would not have kazoo. */
+export const PYTHON = "/usr/bin/python3";
 const READY_WITHIN_MS = 60_000;
 const LEAVES_WITHIN_MS = 20_000;
 /** How much longer a busy machine may need for what is done in no time otherwise. */
@@ -68,7 +67,7 @@ export class Fleet {
 
   /** The recipes mutex, read, write, semaphore:N, multi:NAME,NAME (below the path), latch, and writelock. */
   async java(contenders: Contenders, path = this.path, logs = this.#logs): Promise<void> {
-    const classPath = [await compiledPeers(), peerClassPath()].join(delimiter);
+    const classPath = [await compileJava(join(PEERS, "java")), peerClassPath()].join(delimiter);
     const child = spawnJava(
       ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "Peer", ...this.#words(contenders, path, logs)],
       {
@@ -211,23 +210,4 @@ class Peer {
   get #hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
-}
-
-let classes: Promise<string> | undefined;
-
-/**
- * Once per process: the compiler takes longer than most of what is done with its output. On a busy machine longer than a
- * session lives, so nobody stands still meanwhile.
- */
-function compiledPeers(): Promise<string> {
-  classes ??= compilePeers();
-  return classes;
-}
-
-async function compilePeers(): Promise<string> {
-  const directory = temporaryDirectory("classes");
-  const sources = join(PEERS, "java");
-  const files = readdirSync(sources).map((name) => join(sources, name));
-  await promisify(execFile)("javac", ["-cp", peerClassPath(), "-d", directory, ...files]);
-  return directory;
 }

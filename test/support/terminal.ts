@@ -76,6 +76,15 @@ exec cat
     return new Terminal(this, { name, home, file });
   }
 
+  /** Terminals that nobody reads: what programs write to them goes as far as the kernel's buffers. */
+  pause(): void {
+    this.#server.kill("SIGSTOP");
+  }
+
+  resume(): void {
+    this.#server.kill("SIGCONT");
+  }
+
   #programs(): number[] {
     const files = readdirSync(this.#directory).filter((name) => name.endsWith(".pid"));
     return files.map((name) => Number(readFileSync(join(this.#directory, name), "utf8"))).filter((pid) => pid > 0);
@@ -152,6 +161,13 @@ export class Terminal {
       .map((line) => line.trimEnd())
       .join("\n")
       .trimEnd();
+  }
+
+  /** The numbers of the SGR sequences with which what was ever shown is painted. */
+  async colorCodes(): Promise<ReadonlySet<number>> {
+    const text = await this.#terminals.tmux("capture-pane", "-e", "-p", "-S", "-", "-t", this.#name);
+    const lists = text.split("\u001b[").flatMap((part) => /^([\d;]+)m/.exec(part)?.[1] ?? []);
+    return new Set(lists.flatMap((list) => list.split(";").map(Number)));
   }
 
   /** Waits until the screen has the text, or matches. */

@@ -7,6 +7,12 @@ const PROGRAM = join(import.meta.dirname, "../../bin/zksh.js");
 export interface ZkshOptions {
   /** Written to stdin, which then ends; left out: an empty stdin for {@link runZksh}, an open one for {@link startZksh}. */
   readonly input?: string | Buffer;
+  /** What stdin is instead of a pipe: `ignore` is /dev/null, a number a descriptor of ours. */
+  readonly stdin?: "ignore" | number;
+  /** A descriptor that stderr is written to instead of being kept. */
+  readonly stderr?: number;
+  /** Nobody reads stderr before {@link ZkshProcess.readStderr}. */
+  readonly isStderrUnread?: boolean;
   /** Added to an environment that has nothing but PATH, a locale, and an empty HOME. */
   readonly env?: Readonly<Record<string, string>>;
   /** After this the process and its children are killed, and the result is an error with what was written. */
@@ -14,6 +20,10 @@ export interface ZkshOptions {
   readonly cwd?: string;
   /** The file that node runs, when it is not bin/zksh.js. */
   readonly program?: string;
+  /** A command that starts zksh in its own place, such as `nsenter --net=FILE`. */
+  readonly through?: readonly string[];
+  /** Told what is written to stderr, as soon as it arrives. */
+  readonly onStderr?: (text: string) => void;
 }
 
 export interface ZkshResult {
@@ -42,17 +52,23 @@ export class ZkshProcess {
   readonly #stdout: Buffer[] = [];
   readonly #stderr: Buffer[] = [];
 
-  constructor(args: readonly string[], { input, env, timeoutMs = 20_000, cwd, program = PROGRAM }: ZkshOptions) {
+  constructor(args: readonly string[], options: ZkshOptions) {
+    const { input, stdin: inputFrom = "pipe", stderr: errorsTo = "pipe", env, cwd, through = [] } = options;
+    const { timeoutMs = 20_000, program = PROGRAM } = options;
     const startedAt = performance.now();
+    const [command = "", ...words] = [...through, process.execPath, program, ...args];
     // A process group of its own, so that a timeout also takes the commands it runs.
-    this.#child = spawnTracked(process.execPath, [program, ...args], {
+    this.#child = spawnTracked(command, words, {
       detached: true,
+      stdio: [inputFrom, "pipe", errorsTo],
       env: { ...cleanEnvironment(), ...env },
       ...(cwd === undefined ? {} : { cwd }),
     });
-    const { stdin, stdout, stderr } = this.#child;
+    const { stdin, stdout } = this.#child;
     stdout?.on("data", (chunk: Buffer) => this.#stdout.push(chunk));
-    stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
+    const { onStderr } = options;
+    if (onStderr) this.#child.stderr?.on("data", (chunk: Buffer) => onStderr(chunk.toString()));
+    if (!options.isStderrUnread) this.readStderr();
     // It may end without reading what it was given.
     stdin?.on("error", () => {});
     if (input !== undefined) stdin?.end(input);
@@ -84,6 +100,10 @@ export class ZkshProcess {
   /** What it has written so far. */
   get stderr(): string {
     return Buffer.concat(this.#stderr).toString();
+  }
+
+  readStderr(): void {
+    this.#child.stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
   }
 
   write(text: string | Buffer): void {

@@ -29,6 +29,10 @@ export interface Launch extends ServerOptions {
   readonly port: number;
   /** Part of an ensemble: its `server.N` line gives the client port, and alone it need not serve. */
   readonly isMember: boolean;
+  /** The address that it listens on; 127.0.0.1 unless told. */
+  readonly host?: string;
+  /** A command that starts the server in its own place, such as `nsenter --net=FILE`. */
+  readonly through?: readonly string[];
 }
 
 /** Starts a standalone Apache ZooKeeper on 127.0.0.1 and waits until it serves. The caller stops it. */
@@ -49,18 +53,21 @@ export async function startServer(options: ServerOptions = {}): Promise<ZooKeepe
 
 /** A real server in a process of its own, with everything that can happen to a process. */
 export class ZooKeeperServer {
-  readonly host = "127.0.0.1";
+  readonly host: string;
   readonly port: number;
   readonly address: string;
   readonly dataDir: string;
   readonly #launch: Launch;
   readonly #directory = temporaryDirectory("server");
+  #settings: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   #isPaused = false;
   #lastLog = "";
 
   constructor(launch: Launch) {
     this.#launch = launch;
+    this.#settings = launch.config ?? {};
+    this.host = launch.host ?? "127.0.0.1";
     this.port = launch.port;
     this.address = `${this.host}:${launch.port}`;
     this.dataDir = join(this.#directory, "data");
@@ -85,10 +92,11 @@ export class ZooKeeperServer {
   async start(): Promise<void> {
     if (this.isRunning) throw new Error(`${this.address} is running already`);
     const log = openSync(this.#file("log"), "a");
-    const { isMember, jvmFlags = [] } = this.#launch;
+    const { isMember, jvmFlags = [], through = [] } = this.#launch;
     const mainClass = `org.apache.zookeeper.server.${isMember ? "quorum.QuorumPeerMain" : "ZooKeeperServerMain"}`;
     this.#child = spawnJava([EXTENDED_TYPES, ...jvmFlags, mainClass, this.#file("zoo.cfg")], {
       cwd: this.#directory,
+      through,
       stdio: ["ignore", log, log],
     });
     this.#child.once("error", (error) => appendFileSync(this.#file("log"), `${error.message}\n`));
@@ -127,6 +135,12 @@ export class ZooKeeperServer {
     await this.start();
   }
 
+  /** Changes lines of the configuration file; they count from the next start on. */
+  configure(config: Readonly<Record<string, string>>): void {
+    this.#settings = { ...this.#settings, ...config };
+    writeFileSync(this.#file("zoo.cfg"), this.#config());
+  }
+
   /** What it has written so far, warnings and errors; goes into failure messages. */
   log(): string {
     return existsSync(this.#file("log")) ? readFileSync(this.#file("log"), "utf8") : this.#lastLog;
@@ -159,12 +173,12 @@ export class ZooKeeperServer {
     if (this.#launch.isMember) return true;
     if (!(await fourLetterWord(this.address, "srvr", ASK_AGAIN_MS)).includes("Mode: ")) return false;
     // The secure port opens after the plain one has begun to serve.
-    const securePort = this.#launch.config?.secureClientPort;
+    const securePort = this.#settings.secureClientPort;
     return securePort === undefined || isListening(Number(securePort));
   }
 
   #config(): string {
-    const { tickTime = 500, port, isMember, config } = this.#launch;
+    const { tickTime = 500, port, isMember } = this.#launch;
     const lines: Record<string, string> = {
       tickTime: String(tickTime),
       dataDir: this.dataDir,
@@ -175,7 +189,7 @@ export class ZooKeeperServer {
       "4lw.commands.whitelist": "*",
       // A killed process loses nothing that the kernel has; only a crash of the machine would.
       forceSync: "no",
-      ...config,
+      ...this.#settings,
     };
     return Object.entries(lines)
       .map(([key, value]) => `${key}=${value}\n`)

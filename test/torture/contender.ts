@@ -45,6 +45,10 @@ export class Contender {
   completed = 0;
   /** Nothing fails any more: only short work from now on. */
   isCalm = false;
+  /** How often zksh has said that it was granted the lock. */
+  grants = 0;
+  /** Called at each grant. */
+  onGrant: (() => void) | undefined;
   readonly #options: ContenderOptions;
   #process: ZkshProcess | undefined;
 
@@ -65,7 +69,12 @@ export class Contender {
       const { words, kind } = this.#turn();
       // Talkative: what it says is shown when it ends as it should not.
       const args = ["-v", "-s", network.connectString, ...words, path, "--", ...this.#work(kind)];
-      this.#process = startZksh(args, { input: "", env, timeoutMs, ...(program && { program }) });
+      const onStderr = (text: string) => {
+        if (!text.includes("acquired ")) return;
+        this.grants++;
+        this.onGrant?.();
+      };
+      this.#process = startZksh(args, { input: "", env, timeoutMs, onStderr, ...(program && { program }) });
       const { pid, result } = this.#process;
       const { code, signal, stderr } = await result;
       this.#process = undefined;
@@ -84,11 +93,11 @@ export class Contender {
     return { words: ["rwlock", isReader ? "read" : "write", ...timeout], kind: isReader ? "read" : "write" };
   }
 
-  /** Mostly short, now and then longer than a session lives without its server, and not always obedient. */
+  /** Mostly short, now and then longer than a session and a deposed leader live, and not always obedient. */
   #work(kind: Kind): string[] {
     const { log, random } = this.#options;
     const length = random.weighted({ short: 75, middle: 15, long: 10 });
-    const seconds = { short: random.between(0.002, 0.03), middle: random.between(0.1, 1), long: random.between(2, 8) };
+    const seconds = { short: random.between(0.002, 0.03), middle: random.between(0.1, 1), long: random.between(2, 12) };
     return workCommand(log, this.name, kind, seconds[this.isCalm ? "short" : length], random.chance(0.25));
   }
 }

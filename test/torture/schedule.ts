@@ -15,8 +15,14 @@ const WEIGHTS = {
   "stop-zksh": 2,
   /** zksh and what runs under the lock stand still. */
   "stop-both": 2,
+  /** zksh stands still from a moment within the first 30 ms after the lock was granted. */
+  "stop-at-start": 2,
+  /** The watchdog of zksh is killed (-9); later zksh stands still, so that only a new watchdog can act. */
+  "kill-watchdog": 2,
   "restart-follower": 1,
   "kill-leader": 1,
+  /** The followers lose the leader and elect another; the leader notices only after syncLimit. */
+  "depose-leader": 2,
 };
 
 type Fault = keyof typeof WEIGHTS;
@@ -29,6 +35,8 @@ const LASTS: Partial<Record<Fault, readonly [least: number, most: number]>> = {
   delay: [500, 4_000],
   "stop-zksh": [1_000, 12_000],
   "stop-both": [1_000, 12_000],
+  "stop-at-start": [1_000, 12_000],
+  "kill-watchdog": [1_000, 12_000],
   "kill-leader": [0, 2_000],
 };
 
@@ -44,6 +52,8 @@ export interface Step {
   /** The number of a server, modulo how many there are. */
   readonly server: number;
   readonly delayMs: number;
+  /** After a grant, for stop-at-start. */
+  readonly startMs: number;
 }
 
 /** What will be done, the same for the same seed. */
@@ -65,6 +75,7 @@ export function makeSchedule(seed: number, seconds: number, processes: number): 
       lastsMs: Math.min(Math.round(least + random.next() ** 2 * (most - least)), seconds * 1_000 - atMs + 2_000),
       server: random.index(3),
       delayMs: Math.round(random.between(30, 800)),
+      startMs: Math.floor(random.next() ** 2 * 30),
     });
   }
 }

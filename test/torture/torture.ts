@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startEnsemble } from "../support/ensemble.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Interval, parseExclusionLog, served, type Violation, violations } from "../support/exclusion-log.ts";
 import { Random } from "../support/random.ts";
@@ -10,6 +9,7 @@ import { Contender, type End, LIMIT, type RecipeName } from "./contender.ts";
 import { leftovers } from "./leftovers.ts";
 import { Network } from "./network.ts";
 import { makeSchedule } from "./schedule.ts";
+import { Servers } from "./servers.ts";
 import { type Happening, type Holder, Tormentor } from "./tormentor.ts";
 
 const PATH = "/torture";
@@ -45,7 +45,8 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const log = join(directory, "log");
   writeFileSync(log, "");
   const mark = `ZKSH_TORTURE=${randomUUID()}`;
-  const ensemble = await startEnsemble(3);
+  const servers = await Servers.start();
+  const { ensemble } = servers;
   const networks: Network[] = [];
   try {
     const ports = ensemble.servers.map((server) => server.port);
@@ -70,7 +71,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         }),
       );
     }
-    const tormentor = new Tormentor(contenders, ensemble, () => holdersIn(log, contenders));
+    const tormentor = new Tormentor(contenders, servers, () => holdersIn(log, contenders));
 
     // Until the end of the torment, and then until each has been served once more.
     let completedBefore: ReadonlyMap<Contender, number> | undefined;
@@ -116,6 +117,9 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         return `${end}${around(atNs, atNs, tormentor.happenings)}`;
       }),
       ...tormentor.happenings.filter(({ text }) => text.includes(" failed: ")).map(({ text }) => `the rig: ${text}`),
+      ...(program === undefined && contenders.every(({ grants }) => grants === 0)
+        ? ["the rig: no zksh said that it was granted the lock"]
+        : []),
       ...(await leftovers(ensemble, PATH, mark)),
     ];
     for (const { atNs, text } of tormentor.happenings) options.onHappening?.(`${milliseconds(atNs)} ${text}`);
@@ -126,7 +130,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     };
   } finally {
     await Promise.all(networks.map((network) => network.close()));
-    await ensemble.stop();
+    await servers.stop();
     removeDirectory(directory);
   }
 }

@@ -91,7 +91,8 @@ describe("handshake", () => {
 
   test("is answered with or without a read-only flag", () => {
     const head = "00000000 00001770 0100018f3a7c0000 00000002 0707";
-    const response = { timeoutMs: 6000, sessionId: 0x0100_018f_3a7c_0000n, password: Buffer.alloc(2, 7) };
+    const sessionId = 0x0100_018f_3a7c_0000n;
+    const response = { protocolVersion: 0, timeoutMs: 6000, sessionId, password: Buffer.alloc(2, 7) };
     expect(readConnectResponse(reader(head))).toEqual({ ...response, readOnly: false });
     expect(readConnectResponse(reader(head, "00"))).toEqual({ ...response, readOnly: false });
     expect(readConnectResponse(reader(head, "01"))).toEqual({ ...response, readOnly: true });

@@ -5,20 +5,23 @@ import type { LockProgress } from "../../results/locks.ts";
 import type { LockValues } from "./options.ts";
 import type { Recipe } from "./recipe.ts";
 
-/** Remembers who has what is waited for, for the error of whoever does not get it. */
+/** Remembers who holds what is waited for, for the error of a waiter that gives up. */
 export class Conflict {
   #holder = "";
 
   listen(progress: LockProgress): void {
-    if (progress.event === "waiting" && progress.holder) this.#holder = nameParty(progress.holder);
+    if (progress.event !== "waiting" || !progress.holder) return;
+    const more = progress.holderCount - 1;
+    const others = more > 0 ? ` and ${more} ${more === 1 ? "other" : "others"}` : "";
+    this.#holder = nameParty(progress.holder) + others;
   }
 
-  /** With the code of -E, and a word on who has what we waited for. */
+  /** With the code of -E, and with the holder that we waited for. */
   inFull(error: unknown, { paths }: Recipe, { conflictExitCode: exitCode, wait = 0 }: LockValues): unknown {
     if (!(error instanceof LockError) || (error.reason !== "busy" && error.reason !== "lock-timeout")) return error;
-    const by = this.#holder === "" ? "" : `, held by ${this.#holder}`;
-    // What was asked for, less what it took to connect, is nothing to tell anybody.
-    const late = `waited ${formatDuration(wait)} for ${paths.join(" and ")}${by}`;
+    const by = this.#holder === "" ? "" : `: still held by ${this.#holder}`;
+    // The time that was asked for: that connecting took a part of it does not matter.
+    const late = `gave up on ${paths.join(" and ")} after ${formatDuration(wait)}${by}`;
     return new LockError(error.reason, error.reason === "busy" ? error.message : late, {
       ...(error.path !== undefined && { path: error.path }),
       ...(exitCode !== undefined && { exitCode }),

@@ -17,6 +17,11 @@ export function endingOf(end: ChildEnd, stopped: StopReason | undefined): Ending
   return { outcome: "child", exitCode: exitCodeOfChild(end), end };
 }
 
+/** The lock turned out to be lost when it was given back. */
+export function lostEnding(ending: Ending | undefined): Ending {
+  return { outcome: "lost", exitCode: LockExitCode.lost, ...(ending?.end && { end: ending.end }) };
+}
+
 function exitCodeOfChild(end: ChildEnd): number {
   if ("code" in end) return end.code;
   const signals: Readonly<Record<string, number>> = os.constants.signals;

@@ -6,67 +6,57 @@
  * program is killed. Both are over before the server can expire the session. The same limits are handed on to a process
  * that outlives us, in case we are frozen or killed.
  */
-import type { ChildEnd, GuardedChild, GuardRequest } from "../../child.ts";
+import type { GuardedChild } from "../../child.ts";
 import { LockError } from "../../errors.ts";
 import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
-import type { LockProgress, StopReason } from "../../results/locks.ts";
 import type { Session } from "../../session/session.ts";
-import type { Held } from "./recipe.ts";
-import { Stopper } from "./stopper.ts";
-
-export interface GuardSettings {
-  readonly path: string;
-  readonly graceMs: number;
-  readonly stopSignal: NodeJS.Signals;
-  readonly onSuspend: "ignore" | "stop" | "term";
-  readonly onLost: "term" | "kill" | "warn";
-  readonly onRevoke: "term" | "ignore";
-}
-
-export interface GuardOptions {
-  readonly session: Session;
-  readonly holding: Pick<Held, "signal" | "heldForMs" | "onRevoke">;
-  readonly settings: GuardSettings;
-  start(onSignal: GuardRequest["onSignal"]): Promise<GuardedChild>;
-  tell(progress: LockProgress): void;
-}
-
-export interface GuardedEnd {
-  readonly end: ChildEnd;
-  /** It had to be stopped, or the lock was not held to the end. */
-  readonly stopped?: StopReason;
-}
+import { type GuardedEnd, type GuardOptions, Pace, runLimits } from "./guard-settings.ts";
+import { type SentSignal, Stopper } from "./stopper.ts";
+import { Unstoppable } from "./unstoppable.ts";
+import { untilGone } from "./until-gone.ts";
 
 /** A second signal within this time means it. */
 const IMPATIENCE_MS = 2_000;
-/** Those that the program has left behind are mentioned after this time. */
-const LEFTOVERS_AFTER_MS = 1_000;
 
 export class Guard {
   readonly #options: GuardOptions;
-  /** Fine enough for the margin that the session keeps before its end. */
-  readonly #tickMs: number;
+  readonly #pace: Pace;
   #child: GuardedChild | undefined;
   #stopper: Stopper | undefined;
   #isLost = false;
+  #revokedBy: { readonly by?: string } = {};
   #lastSignalAt = -Infinity;
+  #ticking: NodeJS.Timeout | undefined;
+  readonly #unstoppable = new Unstoppable();
 
   constructor(options: GuardOptions) {
     this.#options = options;
-    this.#tickMs = Math.min(250, Math.max(20, options.session.timeoutMs / 80));
+    this.#pace = new Pace(options.session, options.settings);
   }
 
   async run(): Promise<GuardedEnd> {
     const { session, holding, settings, start, tell } = this.#options;
-    const { path, graceMs, stopSignal } = settings;
-    const child = await start((signal) => this.#signalled(signal));
+    const { path, stopSignal } = settings;
+    const pace = this.#pace;
+    const child = await start({
+      onSignal: (signal) => this.#signalled(signal),
+      onUnguarded: (error) => this.#unguarded(error),
+      firstPermit: () => runLimits(holding, settings, pace),
+    });
     const { pid } = child;
-    const onSignal = (signal: string, why: StopReason) => tell({ event: "signal", path, signal, pid, why });
-    const stopper = new Stopper({ child, graceMs, stopSignal, onSignal });
+    const onSignal = (sent: SentSignal) => tell({ event: "signal", path, pid, ...sent, ...this.#revokedBy });
+    const stopper = new Stopper({
+      child,
+      get graceMs() {
+        return pace.graceMs;
+      },
+      stopSignal,
+      onSignal,
+    });
     this.#child = child;
     this.#stopper = stopper;
     tell({ event: "started", path, pid });
-    const ticking = setInterval(() => this.#tick(), this.#tickMs);
+    this.#tickLater();
     const stopState = session.onState(({ state }) => this.#stateChanged(state));
     const stopRevoke = holding.onRevoke((request) => this.#revoked(request));
     const onLost = () => this.#tick();
@@ -74,16 +64,17 @@ export class Guard {
     try {
       this.#tick();
       if (session.state === "suspended") this.#stateChanged("suspended");
-      const end = await child.ended;
+      const end = await Promise.race([child.ended, this.#unstoppable.told]);
       tell({ event: "child-exit", path, end });
-      await this.#untilGone(child);
+      const gone = untilGone(child, () => tell({ event: "leftovers", path, pid }));
+      await Promise.race([gone, this.#unstoppable.told]);
       // A pause may have ended the session without anybody having had the time to say so. And when it has not, as an answer
       // tells that waited for us: the program was stopped all the same.
       this.#isLost ||= holding.heldForMs() <= 0 || child.wasOutOfTime();
       const stopped = stopper.why ?? (this.#isLost ? "lost" : undefined);
       return { end, ...(stopped && { stopped }) };
     } finally {
-      clearInterval(ticking);
+      clearTimeout(this.#ticking);
       stopper.end();
       stopState();
       stopRevoke();
@@ -92,17 +83,28 @@ export class Guard {
     }
   }
 
+  #tickLater(): void {
+    this.#ticking = setTimeout(() => {
+      this.#tickLater();
+      this.#tick();
+    }, this.#pace.tickMs);
+  }
+
   #tick(): void {
     const { holding, settings } = this.#options;
-    const { graceMs, onLost } = settings;
+    const { path, onLost } = settings;
     const leftMs = holding.heldForMs();
     this.#isLost ||= leftMs <= 0;
     if (onLost === "warn") return;
-    // The znode was taken away, but the session lives: there is nothing left to be in time for, and the grace stands.
-    if (onLost === "term" && isNodeDeleted(holding.signal)) return this.#stopper?.stop("lost");
-    const stopInMs = onLost === "term" ? leftMs - graceMs : Infinity;
+    if (this.#isLost) this.#unstoppable.lost(path, this.#stopper?.unkillable);
+    if (isNodeDeleted(holding.signal)) {
+      // The next holder may have the lock already, so a grace would be time beside that holder.
+      if (onLost !== "term") return this.#stopper?.kill("deleted");
+      return this.#stopper?.stop("deleted");
+    }
+    const { stopInMs } = runLimits(holding, settings, this.#pace);
     this.#child?.permit({ stopInMs, killInMs: leftMs });
-    if (leftMs <= this.#tickMs) this.#stopper?.kill("lost");
+    if (leftMs <= this.#pace.tickMs) this.#stopper?.kill("lost");
     else if (stopInMs <= 0) this.#stopper?.stop("lost");
   }
 
@@ -119,9 +121,15 @@ export class Guard {
     }
   }
 
+  #unguarded({ message }: Error): void {
+    this.#options.tell({ event: "unguarded", path: this.#options.settings.path, why: message });
+    this.#stopper?.stop("unguarded");
+  }
+
   #revoked(request: RevokeRequest): void {
     const { settings, tell } = this.#options;
     tell({ event: "revoked", path: settings.path, request });
+    if (request.by !== undefined) this.#revokedBy = { by: request.by };
     if (settings.onRevoke === "term") this.#stopper?.stop("revoked");
   }
 
@@ -134,13 +142,6 @@ export class Guard {
     const isSecond = now - this.#lastSignalAt <= IMPATIENCE_MS;
     this.#lastSignalAt = now;
     if (isSecond) this.#stopper?.killAfterGrace("impatient");
-  }
-
-  async #untilGone(child: GuardedChild): Promise<void> {
-    const { settings, tell } = this.#options;
-    const mention = () => tell({ event: "leftovers", path: settings.path, pid: child.pid });
-    const timer = setTimeout(mention, LEFTOVERS_AFTER_MS);
-    await child.gone().finally(() => clearTimeout(timer));
   }
 }
 

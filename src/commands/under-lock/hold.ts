@@ -1,12 +1,27 @@
-import { LockExitCode } from "../../errors.ts";
+import { LockExitCode, UsageError } from "../../errors.ts";
 import { startTimer } from "../../timer.ts";
 import type { Ending } from "./ending.ts";
 import type { Acquired } from "./queue-up.ts";
-import type { Held } from "./recipe.ts";
+import type { Held, Recipe } from "./recipe.ts";
 import { environment } from "./run-program.ts";
 import { pathOf, type Task } from "./task.ts";
 
 const LOST: Ending = { outcome: "lost", exitCode: LockExitCode.lost };
+
+/** Throws where a lock without a command would be over at once, which a script could take for a lock that is held. */
+export function refuseEndedStdin({ context, recipe }: Task): void {
+  const why = context.stdinIsOver();
+  if (why === undefined) return;
+  const stdin = why === "file" ? "stdin is a file, which ends at once" : "stdin is already at its end";
+  throw new UsageError(`nothing to run, and ${stdin}: use zksh ${commandLine(recipe)} -- COMMAND`, {
+    hint: "help locks shows how a script can hold a lock without a command",
+  });
+}
+
+function commandLine({ mode, paths }: Recipe): string {
+  const words = { exclusive: "lock", read: "rwlock read", write: "rwlock write", leader: "elect" } as const;
+  return `${mode === "semaphore" ? "sem --limit N" : words[mode]} ${paths.join(" ")}`;
+}
 
 /** Until stdin ends, somebody asks for the lock, or it is lost. A signal ends it too, by the context's own. */
 export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
@@ -14,7 +29,17 @@ export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
   const { held, session } = acquired;
   const { signal } = context;
   const path = pathOf(task);
-  emit({ kind: "lock-held", paths: recipe.paths, environment: environment(task, acquired) });
+  if (context.stdinIsOver() === "ended")
+    throw new UsageError(`stdin ended before ${path} was held: nothing was locked`);
+  const [{ fencingToken: token, waitedMs } = unheld()] = held.locks;
+  emit({
+    kind: "lock-held",
+    paths: recipe.paths,
+    mode: recipe.mode,
+    token,
+    ...(task.story.hasWaited && { waitedMs }),
+    environment: environment(task, acquired),
+  });
   const stop = new AbortController();
   const stopState = session.onState(({ state }) => {
     if (state === "suspended") tell({ event: "suspended", path, leftMs: held.heldForMs() });
@@ -39,6 +64,10 @@ export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
     stopState();
     stop.abort();
   }
+}
+
+function unheld(): never {
+  throw new Error("no lock is held");
 }
 
 /** What is left of --min-hold; cut short by loss and by signals. */

@@ -3,7 +3,7 @@
  * An answer that was long under way, or a pause of ours, leaves less time than that, and the guard would stop the program
  * before the next proof can come, over a connection that is well.
  */
-import { setTimeout as pause } from "node:timers/promises";
+import { awaitLease } from "../../recipes/locks/await-lease.ts";
 import type { Acquired } from "./queue-up.ts";
 import { pathOf, type Task } from "./task.ts";
 
@@ -12,22 +12,21 @@ import { pathOf, type Task } from "./task.ts";
  * (0.41). No grace is as long as that, and the usual one is over 0.28 later, when a session that is young is proved alive.
  */
 const IN_STEP = 0.53;
-/** Requests closer together than this count as one. */
-const ASK_EVERY = 1 / 64;
 
 export function isInStep({ held, session }: Acquired): boolean {
   return held.heldForMs() > session.timeoutMs * IN_STEP;
 }
 
-/** Asks the server until the session is in step; at once, where it is. Throws when the lock is lost first, or the line is to end. */
+/** Renews the lease until the session is in step; at once, where it is. Throws when the lock is lost or the command is aborted first. */
 export async function untilInStep(task: Task, acquired: Acquired): Promise<void> {
   if (isInStep(acquired)) return;
   const { held, session } = acquired;
+  const [lock] = held.locks;
+  if (!lock) throw new Error("no lock is held");
   const signal = AbortSignal.any([task.context.signal, held.signal]);
-  do {
-    signal.throwIfAborted();
-    // The leader answers it, which proves that it has heard of what was answered a while before. A failure proves nothing.
-    await session.sync(pathOf(task), { signal }).catch(() => {});
-    await pause(session.timeoutMs * ASK_EVERY, undefined, { signal }).catch(() => {});
-  } while (!isInStep(acquired));
+  try {
+    await awaitLease(session, pathOf(task), { nodes: [lock.nodePath] }, { signal, part: IN_STEP });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
 }

@@ -19,7 +19,7 @@ export async function isHeldAround(task: Task, session: Session): Promise<boolea
     if (!held) continue;
     const isEnough = covers(held.mode, recipe.mode);
     if (isEnough && values.reentrant && argv && recipe.paths.length === 1) return true;
-    throw new LockError("nested-lock", `${path} is held by a command around this one: it would wait for itself`, {
+    throw new LockError("nested-lock", `the command you are running in already holds ${path}`, {
       path,
       hint: isEnough
         ? "--reentrant runs the command at once, under the lock that is held"

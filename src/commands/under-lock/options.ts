@@ -1,10 +1,8 @@
 /** The options that lock, rwlock, sem and elect share. */
 import { isTimeout, parseDuration, TIMEOUT_RANGE } from "../../duration.ts";
 import { UsageError } from "../../errors.ts";
-import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
-import { acl, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
-import type { Context } from "../command.ts";
-import { outerLocks } from "./environment.ts";
+import type { AcquireOptions } from "../../recipes/locks/queue-lock.ts";
+import { acl, duration, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
 
 function oneOf<const T extends string>(...choices: readonly T[]): ValueParser<T> {
   return (text) => {
@@ -20,15 +18,8 @@ const exitCode: ValueParser<number> = (text) => {
   throw new UsageError(`bad exit code '${text}'`, { hint: "an exit code is a number from 0 to 255" });
 };
 
-/** With a unit: to those who know flock 30 are seconds, to the rest of zksh milliseconds. */
-function timeSpan(text: string): number {
-  const ms = parseDuration(text);
-  if (/[a-z]$/.test(text) || ms === 0) return ms;
-  throw new UsageError(`bad duration '${text}': say of what`, { hint: `${text}s are seconds, ${text}ms milliseconds` });
-}
-
 const timeout: ValueParser<number> = (text) => {
-  const ms = timeSpan(text);
+  const ms = parseDuration(text);
   if (isTimeout(ms)) return ms;
   throw new UsageError(`bad duration '${text}'`, { hint: TIMEOUT_RANGE });
 };
@@ -44,19 +35,20 @@ const signalName: ValueParser<NodeJS.Signals> = (text) => {
 /** Where paths start at the root, a word without a slash in front is a command that lacks its `--`. */
 export const lockPath: ValueParser<string> = (text, where) => {
   if (where.cwd === "/" && !text.startsWith("/")) {
-    throw new UsageError(`'${text}' is no lock's path: a path begins with /`, {
-      hint: "a command to run stands behind --, as in: lock /deploy -- ./deploy.sh",
-    });
+    throw new UsageError(
+      `'${text}' is not a lock path (paths start with /); put the command after --: lock /x -- ${text}`,
+    );
   }
   const path = znodePath(text, where);
   if (path !== "/") return path;
-  throw new UsageError("/ cannot be locked", { hint: "give a path of the lock's own" });
+  throw new UsageError("/ cannot be locked", { hint: "choose another path, for example /locks/deploy" });
 };
 
 /** How long, and what is said meanwhile. */
 export const waitOptions = {
   nonblock: flag("-n", "do not wait: exit code 75 when it is held"),
-  wait: option("-w", "dur", timeSpan, "wait at most this long: exit code 124"),
+  wait: option("-w", "dur", duration, "wait at most this long: exit code 124"),
+  explain: flag("", "explain each step, and name the ZooKeeper operation"),
 } as const;
 
 /** The ticket and its session, and what becomes of the program. */
@@ -64,15 +56,26 @@ export const guardOptions = explainedIn("locks", {
   conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
   why: option("", "text", word, "what for, shown to those who wait"),
   acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
+  pathAcl: option("", "acl", acl, "the ACL of the lock path and its parents where they are missing [--acl]"),
   sessionTimeout: option("", "dur", timeout, "the session timeout to ask for"),
-  grace: option("", "dur", timeSpan, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
+  grace: option("", "dur", duration, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
   stopSignal: option("", "sig", signalName, "the first signal instead of TERM"),
   onSuspend: option("", "what", oneOf("ignore", "stop", "term"), "when no server answers: ignore, stop (freeze), term"),
-  onLost: option("", "what", oneOf("term", "kill", "warn"), "when it is lost: term, kill, warn"),
+  onLost: option(
+    "",
+    "what",
+    oneOf("term", "kill", "warn"),
+    "when it is lost: term, kill, warn [term; kill when the ticket is deleted]",
+  ),
   onRevoke: option("", "what", oneOf("term", "ignore"), "when somebody asks for it: term, ignore"),
-  minHold: option("", "dur", timeSpan, "hold it at least this long"),
+  minHold: option("", "dur", duration, "hold it at least this long"),
   group: option("", "what", oneOf("auto", "own", "share"), "process group of the command: auto, own, share"),
-  statusFile: option("", "file", word, "write how it ended there, as JSON"),
+  statusFile: option(
+    "",
+    "file",
+    word,
+    "write how it ended there, and its steps, as JSON; a link is replaced, not followed",
+  ),
   reentrant: flag("", "run at once where a command around this one holds the lock"),
 });
 
@@ -96,8 +99,8 @@ type GuardValues = Values<typeof guardOptions>;
 
 export type LockValues = WaitValues & GuardValues & { readonly compat?: "curator" | "all" | undefined };
 
-/** How often a queue's length is looked up for somebody who watches it. */
-const REFRESH_MS = 3_000;
+/** How old what is shown of a queue may be. */
+const REFRESH_MS = 2_000;
 
 /** The limits of one wait; `begun` by performance.now, because the time to connect counts too. */
 export function acquireLimits(
@@ -106,21 +109,4 @@ export function acquireLimits(
 ): AcquireOptions {
   const waitMs = nonblock || wait === 0 ? 0 : wait && Math.max(1, Math.round(wait - (performance.now() - begun)));
   return { signal, ...(waitMs !== undefined && { waitMs }), ...(isWatched && { refreshMs: REFRESH_MS }) };
-}
-
-/** What the tickets say, and how they are made. */
-export function lockOptions(context: Context, values: LockValues, cmd?: string): LockOptions {
-  const { who, host, pid, tool } = context.self;
-  const { why, acl: entries, compat } = values;
-  const within = outerLocks(context.env).map(({ token }) => token);
-  const known = {
-    ...(cmd !== undefined && { cmd }),
-    ...(why !== undefined && { why }),
-    ...(within.length > 0 && { within }),
-  };
-  return {
-    holder: { tool, who, host, pid, ...known },
-    ...(entries && { acl: entries }),
-    ...(compat && { compat }),
-  };
 }

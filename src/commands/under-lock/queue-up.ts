@@ -2,11 +2,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ConnectionError, LockError, UsageError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
+import { refuseEndedStdin } from "./hold.ts";
 import { untilInStep } from "./in-step.ts";
 import { isHeldAround } from "./nested.ts";
-import { acquireLimits, lockOptions } from "./options.ts";
+import { acquireLimits } from "./options.ts";
 import type { Held } from "./recipe.ts";
 import { pathOf, type Task } from "./task.ts";
+import { lockOptions } from "./ticket-options.ts";
 
 export interface Acquired {
   readonly held: Held;
@@ -21,14 +23,19 @@ export interface HeldAround {
 
 /** Whoever has waited for an hour waits for a server that is being restarted, too. */
 const LOOK_AGAIN_MS = 1_000;
+const LEAVE_WITHIN_MS = 5_000;
+const LEAVE_WITHOUT_SERVER_MS = 500;
 
 /**
  * Queues, over the end of sessions too: the place is then a new one, and said so. The session is closed unless it is
  * returned with a lock.
  */
 export async function queueUp(task: Task): Promise<Acquired | HeldAround> {
-  const { context, recipe, values, begun, tell } = task;
-  const { signal, isFollowed } = context;
+  const { context, recipe, values, begun, tell, story } = task;
+  const { signal } = context;
+  const isWatched = context.isFollowed || values.explain;
+  // Before anything is queued: cron's jobs have no stdin, and would lock nothing, with exit code 0.
+  if (task.argv === undefined) refuseEndedStdin(task);
   for (let hasQueued = false; ; ) {
     const session = await context.shell.openSession({ timeoutMs: values.sessionTimeout });
     let isKept = false;
@@ -36,8 +43,9 @@ export async function queueUp(task: Task): Promise<Acquired | HeldAround> {
       await connect(session, task, !hasQueued);
       if (await isHeldAround(task, session)) return { held: undefined, session };
       const options = { ...lockOptions(context, values, commandName(task)), onEvent: tell };
-      const limits = acquireLimits(values, { begun, isWatched: isFollowed, signal });
-      const held = await recipe.acquire(session, options, limits);
+      const limits = acquireLimits(values, { begun, isWatched, signal });
+      const stopFollowing = story.follow(session);
+      const held = await recipe.acquire(session, options, limits).finally(stopFollowing);
       await untilInStep(task, { held, session }).catch((error: unknown) => {
         if (!held.signal.aborted) held.release().catch(() => {});
         throw error;
@@ -51,9 +59,18 @@ export async function queueUp(task: Task): Promise<Acquired | HeldAround> {
       else throw error;
       hasQueued = true;
     } finally {
-      if (!isKept) await session.close();
+      if (!isKept) await leave(session);
     }
   }
+}
+
+/**
+ * Closing waits for the delete of our ticket, and without a server that is the rest of the session:
+ * a waiter that is interrupted then ends at once, and the ticket goes with the session.
+ */
+async function leave(session: Session): Promise<void> {
+  const withinMs = session.state === "connected" ? LEAVE_WITHIN_MS : LEAVE_WITHOUT_SERVER_MS;
+  await Promise.race([session.close(), pause(withinMs, undefined, { ref: false })]);
 }
 
 /** Also of one in which the lock was held already: nothing has been run under it. */

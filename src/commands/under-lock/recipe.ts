@@ -1,12 +1,17 @@
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import type { LockMode, RevokeRequest } from "../../recipes/locks/holder-record.ts";
 import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue-lock.ts";
+import type { Removed } from "../../recipes/locks/removal.ts";
 import type { Session } from "../../session/session.ts";
+import type { Layout } from "./lock-steps.ts";
 
 /** How one of the recipes gets its lock, in a session of its own. */
 export interface Recipe {
   readonly paths: readonly [string, ...string[]];
   readonly mode: LockMode;
+  readonly layout: Layout;
+  /** The same recipe for some of the paths. Left out where there is only one. */
+  only?(paths: readonly [string, ...string[]]): Recipe;
   acquire(session: Session, options: LockOptions, limits: AcquireOptions): Promise<Held>;
   /** Added to what every program under a lock finds in its environment. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -17,11 +22,12 @@ export function oneLock(
   path: string,
   mode: LockMode,
   make: (session: Session, options: LockOptions) => { acquire(limits: AcquireOptions): Promise<HeldLock> },
-  environment: Readonly<Record<string, string>> = {},
+  { environment = {}, layout = "queue" }: Partial<Pick<Recipe, "environment" | "layout">> = {},
 ): Recipe {
   return {
     paths: [path],
     mode,
+    layout,
     environment,
     async acquire(session, options, limits) {
       const lock = await make(session, options).acquire(limits);
@@ -44,5 +50,5 @@ export interface Held {
   heldForMs(): number;
   onRevoke(listener: (request: RevokeRequest) => void): () => void;
   readonly locks: readonly HeldLock[];
-  release(): Promise<"delete" | "expiry">;
+  release(): Promise<Removed>;
 }

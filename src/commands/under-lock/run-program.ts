@@ -1,9 +1,10 @@
-import type { ChildRequest, GuardRequest } from "../../child.ts";
+import type { ChildRequest, GuardedChild, GuardPreparation, GuardRequest } from "../../child.ts";
 import { LockError, UsageError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
 import { type Ending, endingOf } from "./ending.ts";
 import { lockEnvironment } from "./environment.ts";
-import { Guard, type GuardSettings } from "./guard.ts";
+import { Guard } from "./guard.ts";
+import { guardSettings } from "./guard-settings.ts";
 import { isInStep, untilInStep } from "./in-step.ts";
 import type { Acquired } from "./queue-up.ts";
 import { pathOf, type Task } from "./task.ts";
@@ -22,7 +23,13 @@ export async function mustBeWritable({ context }: Task, file: string): Promise<v
   if (why !== undefined) throw new UsageError(`cannot write the status file: ${why}`);
 }
 
-export async function runProgram(task: Task, argv: ChildRequest["argv"], acquired: Acquired): Promise<Ending> {
+/** A program to run, and what was made ready for it while its lock was queued for. */
+export interface Prepared {
+  readonly argv: ChildRequest["argv"];
+  readonly preparation: GuardPreparation;
+}
+
+export async function runProgram(task: Task, prepared: Prepared, acquired: Acquired): Promise<Ending> {
   const { context, tell } = task;
   const { signal } = context;
   const { held, session } = acquired;
@@ -32,16 +39,21 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], acquire
   const mayStart = () => {
     if (!isInStep(acquired)) throw notYet;
   };
+  const settings = guardSettings(task);
+  const deathSignal = settings.onLost === "kill" ? "SIGKILL" : "SIGTERM";
   const guard = new Guard({
     session,
     holding: held,
-    settings: guardSettings(task, session),
-    async start(onSignal) {
+    settings,
+    async start(hooks) {
       for (;;) {
-        // Whoever asked for an end before there was a program does not want one any more.
+        // A signal to end that came before there was a program: there will be none.
         signal.throwIfAborted();
         try {
-          return await context.startGuarded({ ...requestOf(task, argv), env, onSignal, mayStart });
+          const request = { ...requestOf(task, prepared), ...hooks, env, mayStart, deathSignal } as const;
+          const child = await context.startGuarded(request);
+          tellReach(task, child);
+          return child;
         } catch (error) {
           if (error !== notYet) throw error;
           await untilInStep(task, acquired);
@@ -55,10 +67,9 @@ export async function runProgram(task: Task, argv: ChildRequest["argv"], acquire
 }
 
 /** The lock is held around us: nothing to take, and nothing to watch over that is not watched already. */
-export async function runStraight(task: Task, { environment: env }: Session): Promise<Ending> {
-  const { context, argv } = task;
-  if (!argv) throw new Error("nothing to run");
-  const child = await context.startGuarded({ ...requestOf(task, argv), env, onSignal: () => {} });
+export async function runStraight(task: Task, prepared: Prepared, { environment: env }: Session): Promise<Ending> {
+  const { context } = task;
+  const child = await context.startGuarded({ ...requestOf(task, prepared), env, onSignal: () => {} });
   try {
     const end = await child.ended;
     await child.gone();
@@ -68,9 +79,17 @@ export async function runStraight(task: Task, { environment: env }: Session): Pr
   }
 }
 
-function requestOf(task: Task, argv: ChildRequest["argv"]): Pick<GuardRequest, "argv" | "group" | "signal" | "goesOn"> {
+function requestOf(
+  task: Task,
+  prepared: Prepared,
+): Pick<GuardRequest, "argv" | "preparation" | "group" | "signal" | "goesOn"> {
   const { signal, isOneShot } = task.context;
-  return { argv, group: groupOf(task), signal, goesOn: !isOneShot };
+  return { ...prepared, group: groupOf(task), signal, goesOn: !isOneShot };
+}
+
+/** Where the system does not show zksh its own processes, the promise covers less. */
+function tellReach(task: Task, { reach }: GuardedChild): void {
+  if (reach !== "all") task.tell({ event: "short-reach", path: pathOf(task), reach });
 }
 
 /** Inside another lock it stays within reach of whoever guards that: a group of its own would outlive the outer lock. */
@@ -81,10 +100,4 @@ function groupOf({ context, values }: Task): GuardRequest["group"] {
 export function environment({ context, recipe }: Task, { held, session }: Acquired): Record<string, string> {
   const outer = context.env("ZK_LOCK_HELD");
   return { ...lockEnvironment(held.locks, { timeoutMs: session.timeoutMs, outer }), ...recipe.environment };
-}
-
-function guardSettings(task: Task, { timeoutMs }: Session): GuardSettings {
-  const { grace, stopSignal = "SIGTERM", onSuspend = "ignore", onLost = "term", onRevoke = "term" } = task.values;
-  const graceMs = grace ?? Math.min(5_000, timeoutMs / 4);
-  return { path: pathOf(task), graceMs, stopSignal, onSuspend, onLost, onRevoke };
 }

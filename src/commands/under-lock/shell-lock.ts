@@ -1,39 +1,59 @@
-/** `lock PATH` at the prompt and in scripts: held by the shell's own session until `unlock`, or until the shell ends. */
-import { LockError, UsageError } from "../../errors.ts";
+/** `lock PATH...` at the prompt and in scripts: held by the shell's own session until `unlock`, or until the shell ends. */
+import { LockError } from "../../errors.ts";
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import { describeRequest } from "../../recipes/locks/holder-record.ts";
 import type { Result } from "../../result.ts";
-import type { LockProgress } from "../../results/locks.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
-import { Conflict } from "./conflict.ts";
+import { LockStory } from "./lock-story.ts";
 import { covers } from "./nested.ts";
-import { acquireLimits, type LockValues, lockOptions } from "./options.ts";
+import { acquireLimits, type LockValues } from "./options.ts";
 import type { Recipe } from "./recipe.ts";
+import { lockOptions } from "./ticket-options.ts";
 
 export async function* lockInShell(context: Context, recipe: Recipe, values: LockValues): AsyncGenerator<Result> {
-  const { shell } = context;
-  const [path, ...others] = recipe.paths;
-  if (others.length > 0) throw new UsageError("in the shell lock takes one path at a time");
-  const held = shell.heldLocks.get(path);
-  if (held) {
-    if (!covers(held.mode, recipe.mode)) throw notEnough(held, recipe);
-    held.again();
-    yield locked(held);
-    return;
+  const { heldLocks } = context.shell;
+  const held = recipe.paths.flatMap((path) => heldLocks.get(path) ?? []);
+  for (const lock of held) if (!covers(lock.mode, recipe.mode)) throw notEnough(lock, recipe);
+  const [first, ...others] = recipe.paths.filter((path) => !heldLocks.has(path));
+  if (first !== undefined) {
+    const missing = held.length === 0 ? recipe : (recipe.only?.([first, ...others]) ?? recipe);
+    const results = new Channel<Result>();
+    const work = acquire(context, missing, values, (result) => results.push(result)).finally(() => results.close());
+    work.catch(() => {});
+    yield* results;
+    for (const lock of await work) {
+      keep(context, lock, values);
+      yield locked(lock);
+    }
   }
-  const results = new Channel<Result>();
-  const work = acquire(context, recipe, values, (result) => results.push(result)).finally(() => results.close());
-  work.catch(() => {});
-  yield* results;
-  const lock = await work;
+  for (const lock of held) {
+    lock.again();
+    yield locked(lock);
+  }
+}
+
+/** `lock` alone: what this shell holds. */
+export async function* ownLocks({ shell }: Context): AsyncGenerator<Result> {
+  const locks = [...shell.heldLocks.values()].map(({ path, mode, fencingToken: token, count, acquiredAt: since }) => ({
+    path,
+    mode,
+    token,
+    count,
+    since,
+  }));
+  yield { kind: "own-locks", locks };
+}
+
+function keep(context: Context, lock: HeldLock, { onRevoke }: LockValues): void {
+  const { shell } = context;
+  const { path } = lock;
   shell.heldLocks.set(path, lock);
   lock.signal.addEventListener("abort", () => lost(context, lock), { once: true });
   lock.onRevoke((request) => {
-    if (values.onRevoke !== "ignore") return shell.giveWay(lock, request);
+    if (onRevoke !== "ignore") return shell.giveWay(lock, request);
     shell.say(`${describeRequest(path, request)}: unlock ${path} gives it back`);
   });
-  yield locked(lock);
 }
 
 function notEnough({ path, mode }: HeldLock, recipe: Recipe): LockError {
@@ -48,23 +68,21 @@ async function acquire(
   recipe: Recipe,
   values: LockValues,
   emit: (result: Result) => void,
-): Promise<HeldLock> {
+): Promise<readonly HeldLock[]> {
   const session = await context.shell.session();
-  const givesUpAt = values.wait === undefined ? {} : { givesUpAt: Date.now() + values.wait };
-  const conflict = new Conflict();
-  const onEvent = (progress: LockProgress) => {
-    conflict.listen(progress);
-    emit({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt });
-  };
-  const options = { ...lockOptions(context, values), onEvent };
+  const story = new LockStory({ recipe, values, emit });
+  const options = { ...lockOptions(context, values), onEvent: story.tell };
   const { signal, isFollowed } = context;
-  const limits = acquireLimits(values, { begun: performance.now(), isWatched: isFollowed, signal });
-  const acquiring = recipe.acquire(session, options, limits).catch((error: unknown) => {
-    throw conflict.inFull(error, recipe, values);
-  });
-  const [lock] = (await acquiring).locks;
-  if (!lock) throw new Error("nothing was locked");
-  return lock;
+  const isWatched = isFollowed || values.explain;
+  const limits = acquireLimits(values, { begun: performance.now(), isWatched, signal });
+  const stopFollowing = story.follow(session);
+  try {
+    return (await recipe.acquire(session, options, limits)).locks;
+  } catch (error) {
+    throw story.conflict.inFull(error, recipe, values);
+  } finally {
+    stopFollowing();
+  }
 }
 
 function lost({ shell }: Context, lock: HeldLock): void {
@@ -73,6 +91,6 @@ function lost({ shell }: Context, lock: HeldLock): void {
 }
 
 function locked(lock: HeldLock): Result {
-  const { path, nodePath, fencingToken, count } = lock;
-  return { kind: "locked", path, node: nodePath, token: fencingToken, count };
+  const { path, nodePath, fencingToken, count, mode } = lock;
+  return { kind: "locked", path, node: nodePath, token: fencingToken, count, mode };
 }

@@ -6,7 +6,14 @@ export interface StopperOptions {
   readonly child: GuardedChild;
   readonly graceMs: number;
   readonly stopSignal: NodeJS.Signals;
-  onSignal(signal: NodeJS.Signals, why: StopReason): void;
+  onSignal(sent: SentSignal): void;
+}
+
+export interface SentSignal {
+  readonly signal: NodeJS.Signals;
+  readonly why: StopReason;
+  /** The processes that could not be signalled. Left out: none. */
+  readonly refused?: readonly number[];
 }
 
 export class Stopper {
@@ -15,6 +22,7 @@ export class Stopper {
   #isFrozen = false;
   #isKilled = false;
   #killTimer: NodeJS.Timeout | undefined;
+  #unkillable: readonly number[] = [];
 
   constructor(options: StopperOptions) {
     this.#options = options;
@@ -23,6 +31,11 @@ export class Stopper {
   /** Why the program has to end; undefined while it may go on. */
   get why(): StopReason | undefined {
     return this.#why;
+  }
+
+  /** The processes that SIGKILL was refused for, because they belong to another user. */
+  get unkillable(): readonly number[] {
+    return this.#unkillable;
   }
 
   /** Holds it still, or lets it go on. */
@@ -62,7 +75,8 @@ export class Stopper {
   }
 
   #send(signal: NodeJS.Signals, why: StopReason): void {
-    this.#options.child.signal(signal);
-    this.#options.onSignal(signal, why);
+    const refused = this.#options.child.signal(signal);
+    if (signal === "SIGKILL") this.#unkillable = refused;
+    this.#options.onSignal({ signal, why, ...(refused.length > 0 && { refused }) });
   }
 }

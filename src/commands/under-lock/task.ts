@@ -2,6 +2,7 @@ import type { ChildRequest } from "../../child.ts";
 import type { Result } from "../../result.ts";
 import type { LockProgress } from "../../results/locks.ts";
 import type { Context } from "../command.ts";
+import type { LockStory } from "./lock-story.ts";
 import type { LockValues } from "./options.ts";
 import type { Recipe } from "./recipe.ts";
 
@@ -14,6 +15,7 @@ export interface Task {
   readonly argv: ChildRequest["argv"] | undefined;
   /** By performance.now: the time to connect counts as waiting. */
   readonly begun: number;
+  readonly story: LockStory;
   emit(result: Result): void;
   tell(progress: LockProgress): void;
 }

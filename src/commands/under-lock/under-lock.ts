@@ -1,17 +1,19 @@
 /** `lock PATH -- CMD` and its relatives, from the first word to the exit code. */
 import { setTimeout as pause } from "node:timers/promises";
 import { lockExitCodeOf } from "../../errors.ts";
+import type { Removed } from "../../recipes/locks/removal.ts";
 import type { Result } from "../../result.ts";
 import type { Context } from "../command.ts";
 import { Channel } from "./channel.ts";
-import { Conflict } from "./conflict.ts";
-import { type Ending, outcomeOf } from "./ending.ts";
+import { type Ending, lostEnding, outcomeOf } from "./ending.ts";
 import { hold, holdOn } from "./hold.ts";
+import { LockStory } from "./lock-story.ts";
 import { refuseHeldByShell } from "./nested.ts";
 import type { LockValues } from "./options.ts";
 import { queueUp } from "./queue-up.ts";
 import type { Held, Recipe } from "./recipe.ts";
-import { mustBeRunnable, mustBeWritable, runProgram, runStraight } from "./run-program.ts";
+import { mustBeRunnable, mustBeWritable, type Prepared, runProgram, runStraight } from "./run-program.ts";
+import { statusStep } from "./status-file.ts";
 import { pathOf, type Task } from "./task.ts";
 
 /** A link that is down must not keep us: the session's end releases the lock too. */
@@ -39,7 +41,7 @@ export async function* underLock(
 class UnderLock {
   readonly #task: Task;
   #token: bigint | undefined;
-  readonly #conflict = new Conflict();
+  readonly #story: LockStory;
   #hasToldRelease = false;
 
   constructor(
@@ -49,18 +51,18 @@ class UnderLock {
     [file, ...rest]: readonly string[],
     results: Channel<Result>,
   ) {
-    const givesUpAt = values.wait === undefined ? {} : { givesUpAt: Date.now() + values.wait };
+    const emit = (result: Result) => results.push(result);
+    this.#story = new LockStory({ recipe, values, isHeldOpen: file === undefined, emit });
     this.#task = {
       context,
       recipe,
       values,
       argv: file === undefined ? undefined : [file, ...rest],
       begun: performance.now(),
-      emit: (result) => results.push(result),
+      story: this.#story,
+      emit,
       tell: (progress) => {
-        if (progress.event === "released" && this.#hasToldRelease) return;
-        this.#conflict.listen(progress);
-        results.push({ kind: "lock-progress", progress, at: Date.now(), ...givesUpAt });
+        if (progress.event !== "released" || !this.#hasToldRelease) this.#story.tell(progress);
       },
     };
   }
@@ -71,7 +73,7 @@ class UnderLock {
       await this.#note({ outcome, code: exitCode, ...(end && "killedBy" in end && { signal: end.killedBy }) });
       return exitCode;
     } catch (error) {
-      const told = this.#conflict.inFull(error, this.#task.recipe, this.#task.values);
+      const told = this.#story.conflict.inFull(error, this.#task.recipe, this.#task.values);
       await this.#note({ outcome: outcomeOf(told), code: lockExitCodeOf(told) });
       throw told;
     }
@@ -79,40 +81,62 @@ class UnderLock {
 
   async #run(): Promise<Ending> {
     const task = this.#task;
-    const { argv, values } = task;
+    const { context, argv, values } = task;
     if (argv) await mustBeRunnable(task, argv[0]);
     if (values.statusFile !== undefined) await mustBeWritable(task, values.statusFile);
     refuseHeldByShell(task);
-    const acquired = await queueUp(task);
-    if (!acquired.held) return runStraight(task, acquired.session);
-    const { held, session } = acquired;
-    const acquiredAt = performance.now();
-    this.#token = held.locks[0]?.fencingToken;
+    if (!argv) return this.#queueAndRun(undefined);
+    // Started now, so that it is ready when the lock is there. At the prompt the terminal is the line editor's until then.
+    const preparation = await context.prepareGuard({ savesTerminal: context.isOneShot });
     try {
-      const ending = argv ? await runProgram(task, argv, acquired) : await hold(task, acquired);
-      const restMs = (values.minHold ?? 0) - (performance.now() - acquiredAt);
-      if (restMs > 0 && ending.outcome !== "lost") await holdOn(task, held, restMs);
-      return ending;
+      return await this.#queueAndRun({ argv, preparation });
     } finally {
-      await this.#release(held);
-      // Whatever could not be deleted goes with the session.
-      await session.close();
+      preparation.dispose();
     }
   }
 
-  async #release(held: Held): Promise<void> {
+  async #queueAndRun(program: Prepared | undefined): Promise<Ending> {
+    const task = this.#task;
+    const { values } = task;
+    const acquired = await queueUp(task);
+    if (!acquired.held) {
+      if (!program) throw new Error("nothing to run");
+      return runStraight(task, program, acquired.session);
+    }
+    const { held, session } = acquired;
+    const acquiredAt = performance.now();
+    this.#token = held.locks[0]?.fencingToken;
+    let ending: Ending | undefined;
+    try {
+      ending = program ? await runProgram(task, program, acquired) : await hold(task, acquired);
+      const restMs = (values.minHold ?? 0) - (performance.now() - acquiredAt);
+      if (restMs > 0 && ending.outcome !== "lost") await holdOn(task, held, restMs);
+    } finally {
+      const how = await this.#release(held);
+      // The ticket was deleted before the command ended: the lock was not held to the end.
+      if (how === "missing" && ending?.outcome !== "revoked") ending = lostEnding(ending);
+      // What could not be deleted goes with the session.
+      await session.close();
+    }
+    return ending;
+  }
+
+  async #release(held: Held): Promise<Removed | "refused" | "late"> {
     const late = pause(RELEASE_WITHIN_MS, "late" as const, { ref: false });
     const how = await Promise.race([held.release().catch(() => "refused" as const), late]);
-    if (how === "delete" || how === "expiry") return;
-    this.#task.tell({ event: "released", path: pathOf(this.#task), how: "expiry" });
+    if (how !== "refused" && how !== "late") return how;
+    const node = held.locks[0]?.nodePath ?? "";
+    this.#task.tell({ event: "released", path: pathOf(this.#task), how: "expiry", node });
     this.#hasToldRelease = true;
+    return how;
   }
 
   async #note(ending: Readonly<Record<string, unknown>>): Promise<void> {
     const { context, values } = this.#task;
     if (values.statusFile === undefined) return;
     const token = this.#token === undefined ? {} : { token: String(this.#token) };
-    const facts = { ...ending, path: pathOf(this.#task), ...token };
+    const steps = this.#story.told.map(statusStep);
+    const facts = { ...ending, path: pathOf(this.#task), ...token, ...(steps.length > 0 && { steps }) };
     try {
       await context.writeFile(values.statusFile, `${JSON.stringify(facts)}\n`);
     } catch (error) {

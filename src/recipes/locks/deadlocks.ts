@@ -6,6 +6,8 @@
  * session may look stuck without being so, therefore nobody is taken to be waiting for itself, or for a lock that it is
  * in line for already, nor for somebody over one lock only. A program that runs inside the lock of another (`within`) counts as one with it.
  */
+import { baseName } from "../../session/path.ts";
+import { parseContender } from "./contender.ts";
 import type { LockReport, Standing } from "./inspect.ts";
 
 /** One step of a cycle: `waiter` waits for the lock that `blocker` holds, or will hold first. */
@@ -18,6 +20,27 @@ interface DeadlockStep {
 
 /** Each one's blocker is the next one's waiter, and the last one's the first's: or one with it, in a session of its own. */
 export type Deadlock = readonly DeadlockStep[];
+
+/** A lock that is held in the cycle: the cycle ends when its holder gives way. */
+interface WayOut {
+  readonly path: string;
+  /** Its holder does not listen to requests; see revoke.ts. */
+  readonly isByForce: boolean;
+}
+
+/** Each held lock of the cycle once. */
+export function waysOut(deadlock: Deadlock): WayOut[] {
+  const held = deadlock.filter(({ isHolder }) => isHolder);
+  const ways = new Map(held.map(({ path, blocker }) => [path, { path, isByForce: !canBeAsked(blocker) }]));
+  return [...ways.values()];
+}
+
+function canBeAsked({ isOurs, node }: Standing): boolean {
+  if (isOurs) return true;
+  const contender = parseContender(baseName(node));
+  const isListening = contender?.family === "curator" || contender?.family === "textbook";
+  return isListening && contender.claim !== "lease" && contender.claim !== "latch";
+}
 
 type Actor = number;
 

@@ -8,7 +8,7 @@ import type { CallOptions, ReadOptions, Session, Stat } from "../../session/sess
 import { askForPaths, parentMode } from "./make-path.ts";
 import { type Chores, remove } from "./removal.ts";
 import { creates, type Listing, nextNumber, type Ticket, type TicketShape, toTicket, toTickets } from "./ticket.ts";
-import { isFateUnknown, isHopeless, untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, Losses, untilAnswered } from "./unanswered.ts";
 
 /** A ticket, and who was in the queue right after it was made. */
 export interface Entered<Known = Listing> {
@@ -59,7 +59,7 @@ export async function enter(
   uuid: string,
   { signal, chores, knownPaths, foresight }: EnterOptions & Partial<ForesightOptions>,
 ): Promise<Entered<Listing | undefined>[]> {
-  let losses = 0;
+  const losses = new Losses();
   for (let isAgain = false; ; isAgain = true) {
     signal?.throwIfAborted();
     const isUnknown = ({ path, parents }: TicketShape) => parents && !knownPaths.has(path);
@@ -67,7 +67,9 @@ export async function enter(
     const mode = kind && (await parentMode(session, kind, { signal }));
     // Asked for once by all who come at the same time.
     const unknown = shapes.filter(isUnknown);
-    const obstacle = mode && askForPaths(session, unknown, mode, { signal });
+    // Nothing of the ticket but its path: its record is for those who may read the ticket.
+    const paths = unknown.map(({ path, pathAcl: acl }) => ({ path, acl }));
+    const obstacle = mode && askForPaths(session, paths, mode, { signal });
     for (const { path } of unknown) knownPaths.add(path);
     const foreseen = isAgain ? undefined : foresight?.();
     const creating = session.multi(creates(shapes, uuid), { signal });
@@ -89,7 +91,8 @@ export async function enter(
       }
       const found = await afterFailure(session, shapes, uuid, error, { signal, chores });
       if (found) return found;
-      if (isHopeless(error, ++losses)) throw error;
+      const final = losses.add(error, shapes.map(({ path }) => path).join(", "));
+      if (final) throw final;
       continue;
     }
     try {

@@ -1,7 +1,7 @@
 /** Keeps late holders out: a sequencer names one holding of a lock, a token is a number that only grows. */
 import { ConflictError, NoNodeError, OperationError, UsageError } from "../../errors.ts";
 import { validatePath } from "../../session/path.ts";
-import type { CallOptions, CreateOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
+import type { Acl, CallOptions, CreateOptions, MultiOp, MultiResult, Session } from "../../session/session.ts";
 import { createWithParents } from "../create-with-parents.ts";
 import { mustBeOwn } from "./own-path.ts";
 
@@ -32,6 +32,11 @@ export async function isCurrent(session: Session, { node, czxid }: Sequencer, op
   return stat !== undefined && BigInt.asUintN(64, stat.czxid) === czxid;
 }
 
+export interface GuardOptions extends CallOptions {
+  /** The ACL of the znode and its parents where they are missing: who may write can also turn the token back. */
+  readonly acl?: readonly Acl[] | undefined;
+}
+
 /**
  * A register that only grows: takes the token if none was higher, and makes the znode if there is none. Returns what was
  * there before. Throws OperationError for a token that is lower, UsageError for a path that is not its own.
@@ -40,7 +45,7 @@ export async function guard(
   session: Session,
   path: string,
   token: bigint,
-  options: CallOptions,
+  { acl, ...options }: GuardOptions,
 ): Promise<bigint | undefined> {
   mustBeOwn(path, "keep a token", "give a path of the guard's own");
   const bytes = Buffer.from(String(token));
@@ -54,13 +59,13 @@ export async function guard(
     } catch (error) {
       const isMissing = error instanceof NoNodeError;
       if (!isMissing && !(error instanceof ConflictError && error.reason === "bad-version")) throw error;
-      if (isMissing && (await make(session, path, bytes, options))) return undefined;
+      if (isMissing && (await make(session, path, bytes, { ...options, ...(acl && { acl }) }))) return undefined;
     }
   }
 }
 
 /** False when somebody else was faster. */
-async function make(session: Session, path: string, bytes: Buffer, options: CallOptions): Promise<boolean> {
+async function make(session: Session, path: string, bytes: Buffer, options: CreateOptions): Promise<boolean> {
   try {
     await createWithParents(session, path, bytes, options);
     return true;
@@ -73,7 +78,7 @@ async function make(session: Session, path: string, bytes: Buffer, options: Call
 function readToken(data: Buffer | null, path: string): bigint | undefined {
   const text = data?.toString().trim() ?? "";
   if (text === "") return undefined;
-  if (/^\d+$/.test(text)) return BigInt(text);
+  if (/^\d{1,20}$/.test(text)) return BigInt(text);
   throw new ConflictError("not-a-token", `what ${path} holds is no token`, {
     path,
     hint: "a guard keeps a znode of its own",

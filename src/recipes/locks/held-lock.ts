@@ -6,9 +6,7 @@ import type { OwnTicket } from "./own-ticket.ts";
 import { type Removed, remove } from "./removal.ts";
 import type { Stake } from "./ticket.ts";
 
-/** A hold that lasts this long is worth a watch on its ticket, which costs a request and the event of the release. */
-const WATCH_AFTER_MS = 20;
-/** And one that lasts this long a write that says since when. */
+/** A hold that lasts this long is worth a write that says since when. */
 const STAMP_AFTER_MS = 1_000;
 
 export interface HeldLockOptions {
@@ -42,10 +40,14 @@ export class HeldLock {
   readonly fencingToken: bigint;
   readonly sessionId: bigint;
   readonly waitedMs: number;
+  /** Milliseconds since the epoch. */
+  readonly acquiredAt = Date.now();
   readonly #options: HeldLockOptions;
   readonly #revokeListeners = new Set<(request: RevokeRequest) => void>();
   readonly #stopState: () => void;
-  #nextCare: NodeJS.Timeout;
+  readonly #endLease: () => void;
+  readonly #watchSoon: NodeJS.Immediate;
+  #stampTimer: NodeJS.Timeout | undefined;
   #lost: LockError | undefined;
   /** Made when it is asked for: a signal costs more than the rest of the handle. */
   #abort: AbortController | undefined;
@@ -65,7 +67,11 @@ export class HeldLock {
     this.waitedMs = waitedMs;
     this.#stopState = session.onState(({ state }) => state === "lost" && this.#lose("session-lost"));
     own.onChange(() => this.#look());
-    this.#nextCare = setTimeout(() => this.#watch(), WATCH_AFTER_MS).unref();
+    // Not for a lock that is released in the same turn: nothing could be done with what the watch tells.
+    this.#watchSoon = setImmediate(() => own.watch());
+    this.#endLease = session.keepLease(stake.nodes, () => own.noteGone());
+    const { stamp } = options;
+    if (stamp) this.#stampTimer = setTimeout(() => this.#stamp(stamp), STAMP_AFTER_MS).unref();
   }
 
   /** Aborted when the lock is lost, with the LockError that says how. */
@@ -75,14 +81,14 @@ export class HeldLock {
     return this.#abort.signal;
   }
 
-  /** Judged by clocks: false at the first look after a pause in which the session may have ended. */
+  /** Judged by the lease: false at the first look after a pause in which the session may have ended. */
   isHeld(): boolean {
-    return this.#isOurs && this.#options.session.isAlive();
+    return this.heldForMs() > 0;
   }
 
   /** Milliseconds for which it is certainly held if nothing is ever heard again. */
   heldForMs(): number {
-    return this.#isOurs ? this.#options.session.aliveForMs() : 0;
+    return this.#isOurs ? this.#options.session.leaseForMs() : 0;
   }
 
   /** As far as we have heard. */
@@ -169,7 +175,8 @@ export class HeldLock {
 
   /**
    * Gives it back: not held from this moment on, whatever the network does. Resolves when the server has confirmed it, or
-   * when the session has ended (`expiry`). Releasing more often than acquired does nothing.
+   * when the session has ended (`expiry`); `missing` when the ticket had been deleted before: the lock was not held to the
+   * end. Releasing more often than acquired does nothing.
    */
   release(): Promise<Removed> {
     if (this.#count > 1) {
@@ -186,7 +193,7 @@ export class HeldLock {
     this.#end();
     own.end();
     const how = await giveBack();
-    onEvent({ event: "released", path, how });
+    onEvent({ event: "released", path, how, node: this.nodePath });
     return how;
   }
 
@@ -212,13 +219,9 @@ export class HeldLock {
 
   #end(): void {
     this.#stopState();
-    clearTimeout(this.#nextCare);
-  }
-
-  #watch(): void {
-    const { own, stamp } = this.#options;
-    own.watch();
-    if (stamp) this.#nextCare = setTimeout(() => this.#stamp(stamp), STAMP_AFTER_MS - WATCH_AFTER_MS).unref();
+    this.#endLease();
+    clearImmediate(this.#watchSoon);
+    clearTimeout(this.#stampTimer);
   }
 
   /** By version, so that a request to give way is not overwritten. Nice to have: a failure changes nothing. */
@@ -232,6 +235,6 @@ function notHeld(path: string): LockError {
 }
 
 export function lockLost(path: string, reason: LostLockReason): LockError {
-  const why = reason === "node-deleted" ? "somebody deleted its znode" : "the session ended";
+  const why = reason === "node-deleted" ? "another client deleted its znode" : "the session ended";
   return new LockError("lock-lost", `lost ${path}: ${why}`, { path, lostReason: reason });
 }

@@ -57,6 +57,7 @@ export class HeldLocks {
   /** Gives all of them back, the last one first, in one flight. `expiry`: the session ended before all were confirmed. */
   async release(): Promise<Removed> {
     const how = await Promise.all([...this.locks].reverse().map((lock) => lock.release()));
-    return how.includes("expiry") ? "expiry" : "delete";
+    if (how.includes("expiry")) return "expiry";
+    return how.includes("missing") ? "missing" : "delete";
   }
 }

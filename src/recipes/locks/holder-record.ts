@@ -1,5 +1,9 @@
-/** What a ticket's data says about whoever made it: our own JSON, or what other libraries leave there. */
+/**
+ * What a ticket's data says about its maker: our own JSON, or what other libraries leave there. Everybody who may write to
+ * a lock's path may have written it, so that a record is decoded by a schema, here and nowhere else.
+ */
 import type { Data } from "../../session/session.ts";
+import { shorten } from "../../shorten.ts";
 import type { Contender } from "./contender.ts";
 
 export type LockMode = "exclusive" | "read" | "write" | "semaphore" | "leader";
@@ -36,8 +40,16 @@ export function describeRequest(path: string, { by = "somebody", reason }: Revok
   return `${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}`;
 }
 
-/** Everybody who waits reads it. */
+/** A record that we write: everybody who waits reads it. */
 const MAX_BYTES = 1024;
+/** A record that we read. Longer ones are not even parsed: each waiter would spend its time on them. */
+export const MAX_READ_BYTES = 8 * 1024;
+/** Of each text in a record that we read. */
+const MAX_TEXT = 200;
+/** Of the tokens in {@link HolderRecord.within}: commands nest a few deep. */
+const MAX_WITHIN = 64;
+/** Windows has the longest process ids. */
+const MAX_PID = 2 ** 32 - 1;
 /** Of a text; no id and no time is as long. */
 const MIN_LENGTH = 40;
 
@@ -50,31 +62,83 @@ export function recordText(record: HolderRecord, moreBytes = 0): string {
   const isTooLong = (text: string) => Buffer.byteLength(text) + moreBytes > MAX_BYTES;
   let text = JSON.stringify(record);
   for (let length = MAX_BYTES; length >= MIN_LENGTH && isTooLong(text); length -= 8) {
-    text = JSON.stringify(record, (_key, value) => (typeof value === "string" ? cut(value, length) : value));
+    text = JSON.stringify(record, (_key, value) => (typeof value === "string" ? shorten(value, length) : value));
   }
   return text;
 }
 
-/** Between characters: half a surrogate pair is none. */
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+/**
+ * Undefined when the data is not a record of ours, or not one that can be read; other libraries leave nothing, an address,
+ * or a name.
+ */
+export function decodeRecord(data: Buffer | null): HolderRecord | undefined {
+  const record = readRecord(data);
+  return record === UNREADABLE ? undefined : record;
 }
 
-/** Undefined when the data is not ours; other libraries leave nothing, an address, or a name. */
-export function decodeRecord(data: Buffer | null): HolderRecord | undefined {
+/** What is shown in place of a record that is too long, or that has a field of another type than ours. */
+const UNREADABLE = "unreadable record";
+
+function readRecord(data: Buffer | null): HolderRecord | typeof UNREADABLE | undefined {
   if (data === null || data[0] !== 0x7b) return undefined;
+  if (data.length > MAX_READ_BYTES) return UNREADABLE;
+  const value = parse(data);
+  if (value === undefined || !("v" in value) || !("tool" in value)) return undefined;
+  return fieldsOf(value, RECORD) ?? UNREADABLE;
+}
+
+function parse(data: Buffer): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(data.toString());
-    return isRecord(value) ? value : undefined;
+    return JSON.parse(data.toString());
   } catch {
     return undefined;
   }
 }
 
-function isRecord(value: unknown): value is HolderRecord {
-  return (
-    typeof value === "object" && value !== null && "v" in value && "tool" in value && typeof value.tool === "string"
-  );
+/** Returns a field's value, cut to what we keep of it; undefined when it does not fit. */
+type Field<T> = (value: unknown) => T | undefined;
+type Fields<T> = { readonly [Key in keyof T]-?: Field<NonNullable<T[Key]>> };
+
+const text: Field<string> = (value) => (typeof value === "string" ? shorten(value, MAX_TEXT) : undefined);
+
+const REQUEST: Fields<RevokeRequest> = { by: text, at: text, reason: text };
+
+const RECORD: Fields<HolderRecord> = {
+  v: (value) => (Number.isFinite(value) ? 1 : undefined),
+  tool: text,
+  who: text,
+  host: text,
+  pid: (value) => (isIntegerUpTo(MAX_PID, value) ? value : undefined),
+  cmd: text,
+  why: text,
+  // Modes of later versions are as good as none: the ticket's name tells what it is.
+  mode: (value) => text(value) as LockMode | undefined,
+  session: text,
+  id: text,
+  queued: text,
+  acquired: text,
+  revoke: (value) => fieldsOf(value, REQUEST),
+  within: (value) => (isTokens(value) ? value : undefined),
+};
+
+/** The known fields, each as its schema wants it. Undefined when one of them does not fit; unknown ones are left out. */
+function fieldsOf<T>(value: unknown, fields: Fields<T>): T | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const known = Object.entries<Field<unknown>>(fields).filter(([key]) => Object.hasOwn(value, key));
+  const read = known.map(([key, field]) => [key, field(Reflect.get(value, key))] as const);
+  return read.some(([, field]) => field === undefined) ? undefined : (Object.fromEntries(read) as T);
+}
+
+function isIntegerUpTo(most: number, value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= most;
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === "string" && /^\d{1,20}$/.test(value);
+}
+
+function isTokens(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= MAX_WITHIN && value.every(isToken);
 }
 
 /** The words that ask a holder to give way: Curator's, and those of the ZooKeeper documentation. */
@@ -83,9 +147,11 @@ export const TEXTBOOK_REVOKE = "unlock";
 
 /** The request to give way that is written into a ticket, if there is one. */
 export function revokeRequest(data: Buffer | null): RevokeRequest | undefined {
-  const text = data?.toString();
-  if (text === CURATOR_REVOKE || text === TEXTBOOK_REVOKE) return {};
-  return decodeRecord(data)?.revoke;
+  return isRevokeWord(data) ? {} : decodeRecord(data)?.revoke;
+}
+
+function isRevokeWord(data: Buffer | null): boolean {
+  return data !== null && [CURATOR_REVOKE, TEXTBOOK_REVOKE].some((word) => data.equals(Buffer.from(word)));
 }
 
 /** Somebody in the queue, as far as can be told from its ticket. */
@@ -110,25 +176,29 @@ export interface Party {
 }
 
 export function describeParty(node: string, contender: Contender | undefined, { data, stat }: Data): Party {
-  const record = decodeRecord(data);
+  const found = readRecord(data);
+  const isUnreadable = found === UNREADABLE;
+  const record = isUnreadable ? undefined : found;
   const acquiredAt = record?.acquired === undefined ? Number.NaN : Date.parse(record.acquired);
   return {
     node,
-    client: record?.tool ?? clientOf(contender, data === null && stat.dataLength > 0),
+    // Its name cannot tell zksh from the library whose names zksh makes.
+    client: isUnreadable ? "unknown" : (record?.tool ?? clientOf(contender, data === null && stat.dataLength > 0)),
     session: stat.ephemeralOwner,
     token: stat.czxid,
     ...facts(record),
-    ...(record === undefined && noteOf(data)),
+    ...(isUnreadable ? { note: UNREADABLE } : record === undefined && noteOf(data)),
     queuedAt: stat.ctime,
     ...(Number.isFinite(acquiredAt) && { acquiredAt }),
-    isAskedToYield: revokeRequest(data) !== undefined,
+    isAskedToYield: isRevokeWord(data) || record?.revoke !== undefined,
   };
 }
 
 function facts(record: HolderRecord | undefined): Pick<Party, "who" | "host" | "pid" | "cmd" | "why"> {
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  const [who, host, cmd, why] = [record?.who, record?.host, record?.cmd, record?.why].map(text);
-  const pid = typeof record?.pid === "number" ? record.pid : undefined;
+  const [who, host, cmd, why] = [record?.who, record?.host, record?.cmd, record?.why].map(
+    (value) => value || undefined,
+  );
+  const pid = record?.pid;
   return {
     ...(who !== undefined && { who }),
     ...(host !== undefined && { host }),
@@ -138,11 +208,12 @@ function facts(record: HolderRecord | undefined): Pick<Party, "who" | "host" | "
   };
 }
 
-/** Bytes that are no text are nothing to show: WriteLock writes two. */
+/** Bytes that are no text are nothing to show: WriteLock writes two. Looked at is only what would be shown. */
 function noteOf(data: Buffer | null): { note?: string } {
-  const text = data?.toString() ?? "";
-  const isText = text !== "" && !/[\p{Cc}\uFFFD]/u.test(text);
-  return isText && text !== CURATOR_REVOKE && text !== TEXTBOOK_REVOKE ? { note: text.slice(0, 200) } : {};
+  // In UTF-8 a UTF-16 unit takes three bytes at most; one more unit tells that there is more.
+  const note = shorten(data?.subarray(0, 3 * (MAX_TEXT + 1)).toString() ?? "", MAX_TEXT);
+  const isText = note !== "" && !/[\p{Cc}\uFFFD]/u.test(note);
+  return isText && !isRevokeWord(data) ? { note } : {};
 }
 
 /** We make Curator's names, and where the data is an id, or may not be read, there is no record to tell us apart. */

@@ -1,5 +1,5 @@
 /** Who of a queue holds and who waits: judged by what each library looks at, which is less than what we would wait for. */
-import { blocks, type Claim, type Contender } from "./contender.ts";
+import { blocks, bySequence, type Claim, type Contender } from "./contender.ts";
 import type { HolderRecord, LockMode, Party, RevokeRequest } from "./holder-record.ts";
 
 /** Somebody in a queue, with the place it has there. */
@@ -12,6 +12,8 @@ export interface Standing extends Party {
   readonly revoke?: RevokeRequest;
   /** Its ticket has our record: it watches the ticket, and gives way when it is asked. */
   readonly isOurs: boolean;
+  /** The nearest ticket that it waits for; undefined for holders, and where a permit is waited for. */
+  readonly behind?: string;
   /** The tokens of the locks that programs around it hold. */
   readonly within?: readonly string[];
 }
@@ -38,6 +40,8 @@ interface Sort {
   readonly contender: Contender;
   readonly sessions: Set<bigint>;
   someWait: boolean;
+  /** The latest so far. */
+  last: Queued;
 }
 
 /** `queued` in the order of their numbers. */
@@ -48,15 +52,21 @@ export function arrange(queued: readonly Queued[]): Queue {
   const holders: Standing[] = [];
   const waiters: Standing[] = [];
   for (const member of members) {
-    const isWaiting = [...seen.values()].some((sort) => waitsFor(member, sort.contender) && !isOwnWriter(member, sort));
-    (isWaiting ? waiters : holders).push(toStanding(member, modeOf(member.contender, hasKazooReaders)));
-    for (const { contender, party } of member.tickets) {
+    const ahead = [...seen.values()].filter((sort) => waitsFor(member, sort.contender) && !isOwnWriter(member, sort));
+    const isWaiting = ahead.length > 0;
+    const [nearest] = ahead.map(({ last }) => last).sort((a, b) => bySequence(b.contender, a.contender));
+    const standing = toStanding(member, modeOf(member.contender, hasKazooReaders));
+    if (nearest) waiters.push({ ...standing, behind: nearest.party.node });
+    else holders.push(standing);
+    for (const ticket of member.tickets) {
+      const { contender, party } = ticket;
       // A queue of thousands has but a few sorts of tickets.
       const sort = `${contender.family} ${contender.claim} ${endsInDash(contender)}`;
-      const known = seen.get(sort) ?? { contender, sessions: new Set(), someWait: false };
+      const known = seen.get(sort) ?? { contender, sessions: new Set(), someWait: false, last: ticket };
       seen.set(sort, known);
       known.sessions.add(party.session);
       known.someWait ||= isWaiting;
+      known.last = ticket;
     }
   }
   return { holders, waiters };
@@ -66,7 +76,7 @@ export function toStanding(
   { party, record, revoke, tickets }: Member | (Queued & { tickets?: undefined }),
   mode: LockMode,
 ): Standing {
-  const within = Array.isArray(record?.within) ? record.within.filter((token) => typeof token === "string") : [];
+  const within = record?.within ?? [];
   return {
     ...party,
     mode,

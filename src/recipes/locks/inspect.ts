@@ -4,11 +4,11 @@
  * The first flight lists whatever a lock can consist of, the second reads the tickets. What vanishes in between is left
  * out; what may not be read is told from its name and stat. A lost session and an aborted signal end it with their error.
  */
-import { NoNodeError, PermissionError } from "../../errors.ts";
+import { NoNodeError, OperationError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
-import type { Data, ReadOptions, Session } from "../../session/session.ts";
+import type { CallOptions, Data, ReadOptions, ReadResult, Session } from "../../session/session.ts";
 import { type Contender, parseContender, parseContenders, strangers } from "./contender.ts";
-import { decodeRecord, describeParty, revokeRequest } from "./holder-record.ts";
+import { decodeRecord, describeParty, MAX_READ_BYTES, revokeRequest } from "./holder-record.ts";
 import { arrange, type Queue, type Queued, type Standing, toStanding } from "./inspect-queue.ts";
 
 import { recordedLimit } from "./semaphore-limit.ts";
@@ -152,29 +152,46 @@ async function readTickets(session: Session, paths: readonly string[], { signal 
   const tickets = new Map<string, Data>();
   if (paths.length <= FEW) {
     const read = await Promise.all(paths.map((path) => readAtLeastStat(session, path, options)));
-    for (const [index, data] of read.entries()) if (data) tickets.set(paths[index] ?? "", data);
+    for (const [index, data] of read.entries()) if (data) tickets.set(paths[index] ?? "", toKeep(data));
     return tickets;
   }
   const batches = Array.from({ length: Math.ceil(paths.length / BATCH) }, (_, i) =>
     paths.slice(i * BATCH, (i + 1) * BATCH),
   );
-  const replies = await Promise.all(
-    batches.map((batch) =>
-      session.multiRead(
-        batch.map((path) => ({ op: "getData", path }) as const),
-        options,
-      ),
-    ),
-  );
+  const replies = await Promise.all(batches.map((batch) => readBatch(session, batch, options)));
   const hidden: string[] = [];
   for (const result of replies.flat()) {
-    if (result.op === "getData") tickets.set(result.path, { data: result.data, stat: result.stat });
+    if (result.op === "getData") tickets.set(result.path, toKeep(result));
     else if (result.op === "error" && result.error instanceof PermissionError) hidden.push(result.path);
     else if (result.op === "error" && !(result.error instanceof NoNodeError)) throw result.error;
   }
   const stats = await Promise.all(hidden.map((path) => session.exists(path, options)));
   for (const [index, stat] of stats.entries()) if (stat) tickets.set(hidden[index] ?? "", { data: null, stat });
   return tickets;
+}
+
+/** In two halves where the reply would be too long: a ticket may have up to a megabyte of data. */
+async function readBatch(session: Session, paths: readonly string[], options: CallOptions): Promise<ReadResult[]> {
+  try {
+    return await session.multiRead(
+      paths.map((path) => ({ op: "getData", path }) as const),
+      options,
+    );
+  } catch (error) {
+    const isTooLong = error instanceof OperationError && error.reason === "reply-too-long";
+    if (!isTooLong || paths.length === 1) throw error;
+    const half = Math.ceil(paths.length / 2);
+    const first = await readBatch(session, paths.slice(0, half), options);
+    return first.concat(await readBatch(session, paths.slice(half), options));
+  }
+}
+
+/** Thousands of tickets are kept while a queue is watched: of data that is too long for a record just enough to tell so. */
+function toKeep({ data, stat }: Data): Data {
+  return {
+    data: data && data.length > MAX_READ_BYTES ? Buffer.from(data.subarray(0, MAX_READ_BYTES + 1)) : data,
+    stat,
+  };
 }
 
 function queuedOf(parent: string, contenders: readonly Contender[], tickets: Tickets): Queued[] {

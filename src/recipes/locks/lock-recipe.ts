@@ -19,6 +19,11 @@ export interface LockOptions {
   readonly data?: Buffer;
   /** Every contender must be able to read the tickets. */
   readonly acl?: readonly Acl[];
+  /**
+   * The ACL of the lock's path and of its parents, where they are missing; `acl` unless told otherwise. ZooKeeper asks the
+   * parent's ACL who may delete a ticket: an ACL of the ticket alone does not protect it.
+   */
+  readonly pathAcl?: readonly Acl[];
   /** `all`: a second ticket that stock kazoo respects. */
   readonly compat?: "curator" | "all";
   /** Do not make the path when it is missing. */
@@ -30,7 +35,10 @@ export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for the whole of it; 0: do not wait. Left out: for ever. */
   readonly waitMs?: number;
-  /** Look at the queue this often while waiting, for whoever shows its length. */
+  /**
+   * For a caller that shows the queue: what its events say is at most so many milliseconds old, in queues of more than 20 a
+   * tenth of a second per contender. Costs listings; left out, none is made that the lock itself does not need.
+   */
   readonly refreshMs?: number;
 }
 
@@ -63,7 +71,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   #common: { readonly id: bigint; readonly text: string } | undefined;
 
   constructor(session: Session, paths: readonly string[], mode: LockMode, options: LockOptions = {}) {
-    for (const path of paths) mustBeOwn(path, "be locked", "give a path of the lock's own");
+    for (const path of paths) mustBeOwn(path, "be locked", "choose another path, for example /locks/deploy");
     this.session = session;
     this.options = options;
     this.mode = mode;
@@ -140,10 +148,10 @@ function timedOut(path: string, waitMs: number): LockError {
   return new LockError("lock-timeout", `waited ${waitMs} ms for ${path}`, { path });
 }
 
-/** `ann@web3 pid 4711 deploy.sh ("release 42")`, or as much of it as is known. */
+/** `ann@web3 pid 4711 deploy.sh "release 42"`, or as much of it as is known. */
 export function nameParty({ who, host, pid, cmd, why, note, client, session }: Party): string {
   const name = who ?? host ?? note ?? `session ${sessionName(session)}`;
-  const parts = [name, pid === undefined ? "" : `pid ${pid}`, cmd ?? "", why === undefined ? "" : `("${why}")`];
+  const parts = [name, pid === undefined ? "" : `pid ${pid}`, cmd ?? "", why === undefined ? "" : `"${why}"`];
   const by = who === undefined && client !== "unknown" ? `(${client})` : "";
   return [...parts, by].filter((part) => part !== "").join(" ");
 }

@@ -1,15 +1,17 @@
 import { ZkshError } from "../../errors.ts";
 import { ancestors } from "../../session/path.ts";
-import type { CallOptions, CreateMode, Session } from "../../session/session.ts";
+import type { Acl, CallOptions, CreateMode, Session } from "../../session/session.ts";
 import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 /** Containers go away by themselves when they have been used and are empty. */
 export type ParentKind = "container" | "persistent";
 
-/** Data is for a znode that is missing. */
 export interface PathToMake {
   readonly path: string;
+  /** Written into the znode only if it is missing. */
   readonly data?: Buffer;
+  /** The ACL of the znode and of all above it that are missing; open to everybody when left out. */
+  readonly acl?: readonly Acl[] | undefined;
 }
 
 /** Makes znodes and all above them that are missing, in one flight. */
@@ -41,11 +43,11 @@ export async function askForPaths(
   mode: CreateMode,
   options: CallOptions,
 ): Promise<unknown> {
-  const levels = new Map<string, Buffer | null>();
-  for (const { path } of paths) for (const level of ancestors(path)) levels.set(level, null);
-  for (const { path, data = null } of paths) if (path !== "/") levels.set(path, data);
-  const making = [...levels].map(async ([level, data]) => {
-    await session.create(level, data, { ...options, mode });
+  const levels = new Map<string, Omit<PathToMake, "path">>();
+  for (const { path, acl } of paths) for (const level of ancestors(path)) levels.set(level, { acl });
+  for (const { path, ...how } of paths) if (path !== "/") levels.set(path, how);
+  const making = [...levels].map(async ([level, { data = null, acl }]) => {
+    await session.create(level, data, { ...options, mode, ...(acl && { acl }) });
   });
   const failures = (await Promise.allSettled(making)).map((made): unknown =>
     made.status === "rejected" && !isNodeExists(made.reason) ? made.reason : undefined,

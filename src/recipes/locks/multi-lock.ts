@@ -47,7 +47,7 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     super(session, paths, MUTEX.mode, options);
     if (paths.length === 0) throw new UsageError("no path to lock");
     this.paths = [...new Set(paths)].sort();
-    const queueOf = (path: string) => new TicketQueue({ session, path, onEvent: this.tell });
+    const queueOf = (path: string) => new TicketQueue({ session, path, mode: MUTEX.mode, onEvent: this.tell });
     this.#queues = new Map(this.paths.map((path) => [path, queueOf(path)]));
   }
 
@@ -144,6 +144,7 @@ export class MultiLock extends LockRecipe<HeldLocks> {
           signal.throwIfAborted();
           progress.held.delete(path);
           progress.patienceMs *= 2;
+          this.tell({ event: "gave-way", path });
           this.chores.add(lock.release());
         }
       }

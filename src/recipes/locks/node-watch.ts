@@ -1,6 +1,6 @@
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { baseName, parentPath } from "../../session/path.ts";
-import type { Session, WatchEvent } from "../../session/session.ts";
+import type { Data, Session, WatchEvent } from "../../session/session.ts";
 import { startTimer } from "../../timer.ts";
 import type { Bell } from "../bell.ts";
 import { sessionLost } from "./ticket.ts";
@@ -18,6 +18,7 @@ export class NodeWatch {
   #watched: string | undefined;
   #isGone = false;
   #hasChanged = false;
+  #data: Data | undefined;
 
   /** The bell is rung when there is something to hear; others may ring it too. */
   constructor(session: Session, bell: Bell) {
@@ -34,6 +35,11 @@ export class NodeWatch {
     return this.#hasChanged;
   }
 
+  /** What the znode had when the watch was set; undefined where it may not be read. */
+  get data(): Data | undefined {
+    return this.#data;
+  }
+
   /** By getData, which unlike exists leaves no watch on a znode that is gone. False when it is. */
   async set(path: string, signal: AbortSignal | undefined): Promise<boolean> {
     if (this.#watched !== undefined && this.#path === path) return true;
@@ -41,8 +47,9 @@ export class NodeWatch {
     this.#isGone = false;
     this.#hasChanged = false;
     this.#path = path;
+    this.#data = undefined;
     try {
-      await untilAnswered(() => this.#session.getData(path, { watch: this.#listener, signal }));
+      this.#data = await untilAnswered(() => this.#session.getData(path, { watch: this.#listener, signal }));
       this.#watched = path;
       return true;
     } catch (error) {

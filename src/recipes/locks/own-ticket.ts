@@ -50,6 +50,11 @@ export class OwnTicket {
     for (const node of this.#stake.nodes) void this.#watch(node);
   }
 
+  /** Something else than its watch has found that it is gone. */
+  noteGone(): void {
+    if (!this.#isOver && !this.#isGone) this.#gone();
+  }
+
   /** No more of it: the ticket is about to be given back, and its deletion uses the watches up. */
   end(): void {
     this.#isOver = true;
@@ -58,21 +63,26 @@ export class OwnTicket {
 
   async #watch(node: string): Promise<void> {
     if (this.#isOver) return;
+    const found = await this.#read(node);
+    if (found === "gone") this.#gone();
+    else if (found) this.#asked(found);
+  }
+
+  /** The request in the ticket, if there is one. */
+  async #read(node: string): Promise<"gone" | RevokeRequest | undefined> {
     try {
       const { data, stat } = await untilAnswered(() => this.#session.getData(node, { watch: this.#listener }));
       const isOurs = stat.ephemeralOwner === this.#session.id && stat.czxid === this.#stake.token;
-      const request = revokeRequest(data);
-      if (!isOurs) this.#gone();
-      else if (request) this.#asked(request);
+      return isOurs ? revokeRequest(data) : "gone";
     } catch (error) {
-      // Where nobody may read it, nobody is told of it either: the session's own end is then all that is heard.
-      if (error instanceof NoNodeError) this.#gone();
+      // A ticket that may not be read is not watched either: the end of the session is then all that is heard.
+      return error instanceof NoNodeError ? "gone" : undefined;
     }
   }
 
   readonly #listener = ({ type, path }: WatchEvent) => {
     if (this.#isOver) return;
-    if (type === "deleted") this.#gone();
+    if (type === "deleted") this.noteGone();
     else if (type === "data-changed") void this.#watch(path);
   };
 
@@ -87,8 +97,17 @@ export class OwnTicket {
     this.#tell();
   }
 
+  /** A listener's bug must not keep the others waiting, nor be swallowed: it is rethrown asynchronously. */
   #tell(): void {
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener();
+      } catch (error) {
+        setImmediate(() => {
+          throw error;
+        });
+      }
+    }
   }
 }
 

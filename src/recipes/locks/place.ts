@@ -1,4 +1,5 @@
 import type { Session } from "../../session/session.ts";
+import { awaitLease, hasLease } from "./await-lease.ts";
 import type { Entered } from "./enter.ts";
 import type { LockListener } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
@@ -6,7 +7,7 @@ import type { LockMode } from "./holder-record.ts";
 import { type Attempt, busy } from "./lock-recipe.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { type Chores, type Removed, remove } from "./removal.ts";
-import { type Listing, sessionLost, type Ticket } from "./ticket.ts";
+import type { Listing, Ticket } from "./ticket.ts";
 import type { TicketQueue } from "./ticket-queue.ts";
 
 export interface PlaceOptions {
@@ -26,16 +27,17 @@ export class Place {
   readonly #ticket: Ticket;
   readonly #own: OwnTicket;
   readonly #attempt: Attempt;
+  #hasWaited = false;
 
   /** Takes in who was in the queue when the ticket was made. When it throws, the ticket is given back. */
   constructor(options: PlaceOptions, { ticket, listing }: Entered<Listing | undefined>, attempt: Attempt) {
-    const { session, path, queue, onEvent } = options;
+    const { session, path, mode, queue, onEvent } = options;
     this.#options = options;
     this.#ticket = ticket;
     this.#attempt = attempt;
     this.#own = new OwnTicket(session, path, ticket);
     try {
-      onEvent({ event: "queued", path, node: ticket.nodes[0] });
+      onEvent({ event: "queued", path, node: ticket.nodes[0], mode });
       if (listing) queue.note(listing, ticket);
     } catch (error) {
       this.leave();
@@ -53,9 +55,9 @@ export class Place {
     this.#options.chores.add(this.#giveBack());
   }
 
-  /** The lock, where it is our turn already. When it throws, the ticket is given back. */
+  /** The lock, where it is our turn already and the lease is fresh. When it throws, the ticket is given back. */
   heldAtOnce(): HeldLock | undefined {
-    if (!this.isFirst) return undefined;
+    if (!this.isFirst || !hasLease(this.#options.session)) return undefined;
     try {
       return this.#hold();
     } catch (error) {
@@ -71,10 +73,12 @@ export class Place {
     try {
       if (!this.isFirst) {
         if (!mayWait) throw busy(path, await queue.holder(this.#ticket, signal));
+        this.#hasWaited = true;
         this.#own.watch();
         await queue.untilFirst(this.#ticket, { signal, own: this.#own, refreshMs });
         this.#own.throwIfGone();
       }
+      await awaitLease(this.#options.session, path, this.#ticket, { signal });
       return this.#hold();
     } catch (error) {
       this.leave();
@@ -84,11 +88,10 @@ export class Place {
 
   #hold(): HeldLock {
     const { session, path, mode, onEvent, isStamped } = this.#options;
-    // After a pause the answer may be older than the session could live.
-    if (!session.isAlive()) throw sessionLost();
     const [ticket, own, { data, begun }] = [this.#ticket, this.#own, this.#attempt];
     const waitedMs = performance.now() - begun;
-    onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
+    const hasWaited = this.#hasWaited;
+    onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs, mode, hasWaited });
     const acquiredAt = Date.now();
     const stamp = isStamped ? () => data({ acquired: new Date(acquiredAt).toISOString() }) : undefined;
     const giveBack = () => this.#giveBack();

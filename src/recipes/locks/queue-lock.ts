@@ -8,6 +8,7 @@ import type { HeldLock } from "./held-lock.ts";
 import type { LockMode } from "./holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { Place } from "./place.ts";
+import type { OutsideHolders } from "./queue-report.ts";
 import type { Listing, TicketShape } from "./ticket.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 
@@ -18,6 +19,8 @@ export interface QueueLockShape {
   readonly mode: LockMode;
   /** In front of the number. The second is for kazoo, which looks for nothing else. */
   readonly labels: { readonly curator: string; readonly kazoo?: string };
+  /** Who holds what the queue is for, where that is not its first contender. */
+  readonly outside?: (signal: AbortSignal | undefined) => Promise<OutsideHolders>;
 }
 
 export class QueueLock extends LockRecipe<HeldLock> {
@@ -32,7 +35,8 @@ export class QueueLock extends LockRecipe<HeldLock> {
     }
     this.path = path;
     this.#shape = shape;
-    this.#queue = new TicketQueue({ session, path, onEvent: this.tell });
+    const { mode, outside } = shape;
+    this.#queue = new TicketQueue({ session, path, mode, outside, onEvent: this.tell });
   }
 
   get name(): string {
@@ -56,7 +60,7 @@ export class QueueLock extends LockRecipe<HeldLock> {
 export function ticketShape(
   path: string,
   { labels: { curator, kazoo } }: QueueLockShape,
-  { acl, compat, mustExist }: LockOptions,
+  { acl, pathAcl = acl, compat, mustExist }: LockOptions,
   { data }: Attempt,
 ): TicketShape {
   const isCompat = compat === "all" && kazoo !== undefined;
@@ -67,5 +71,6 @@ export function ticketShape(
     // kazoo remembers that it has made the path, and fails for good when an empty container was removed meanwhile.
     parents: mustExist ? undefined : isCompat ? "persistent" : "container",
     acl,
+    pathAcl,
   };
 }

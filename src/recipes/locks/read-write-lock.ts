@@ -9,7 +9,7 @@ import { OwnTicket } from "./own-ticket.ts";
 import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
 import { remove } from "./removal.ts";
 import type { Stake } from "./ticket.ts";
-import { isFateUnknown, isHopeless, untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, Losses, untilAnswered } from "./unanswered.ts";
 
 const LABELS = {
   read: { curator: "__READ__", kazoo: "__rlock__" },
@@ -56,7 +56,8 @@ export class ReadWriteLock {
     const [session, onEvent, waitedMs] = [this.#session, this.#options.onEvent ?? (() => {}), held.waitedMs];
     const own = new OwnTicket(session, path, stake);
     try {
-      onEvent({ event: "acquired", path, node: stake.nodes[0], token: stake.token, waitedMs });
+      const [node] = stake.nodes;
+      onEvent({ event: "acquired", path, node, token: stake.token, waitedMs, mode: "read", hasWaited: false });
     } catch (error) {
       // Nobody else could give it back.
       await remove(session, stake.nodes);
@@ -74,7 +75,7 @@ export class ReadWriteLock {
       { op: "create", path: toReader(node), data, mode: "ephemeral", ...(acl && { acl }) },
       { op: "delete", path: node },
     ]);
-    for (let losses = 1; ; losses++) {
+    for (const losses = new Losses(); ; ) {
       try {
         const { zxid } = await session.multi(ops);
         return { nodes, token: zxid };
@@ -82,7 +83,8 @@ export class ReadWriteLock {
         if (!isFateUnknown(error)) throw error;
         const stake = await this.#findAgain(nodes);
         if (stake) return stake;
-        if (isHopeless(error, losses)) throw error;
+        const final = losses.add(error, held.path);
+        if (final) throw final;
       }
     }
   }

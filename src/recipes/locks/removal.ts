@@ -1,27 +1,27 @@
 /** Giving znodes back, whatever the network does. */
 import { ConnectionError, NoNodeError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
-import { untilAnswered } from "./unanswered.ts";
-
-/** `expiry`: the session ended first, and takes them with it. */
-export type Removed = "delete" | "expiry";
+import { isFateUnknown } from "./unanswered.ts";
 
 /**
- * Deletes znodes whose names nobody else uses, over as many connections as it takes. `deleted` is told when, where it was this
- * very request that did it.
+ * How znodes went: by our `delete`; `missing`: another client had deleted them before; `expiry`: the session ended first,
+ * and takes them with it.
  */
+export type Removed = "delete" | "missing" | "expiry";
+
+/** Deletes znodes with unique names, over as many connections as it takes. `deleted` gets the zxid of our own delete. */
 export function remove(session: Session, nodes: readonly string[], deleted?: (zxid: bigint) => void): Promise<Removed> {
   return unlessOver(session, async () => {
-    await Promise.all(nodes.map((node) => untilAnswered(() => removeOne(session, node, deleted))));
+    const removed = await Promise.all(nodes.map((node) => removeOne(session, node, deleted)));
+    return removed.includes("missing") ? "missing" : "delete";
   });
 }
 
 /** Does what takes something back: there is nothing left to do once the session is over. */
-export async function unlessOver(session: Session, removing: () => Promise<void>): Promise<Removed> {
+export async function unlessOver(session: Session, removing: () => Promise<"delete" | "missing">): Promise<Removed> {
   if (session.state === "lost") return "expiry";
   try {
-    await removing();
-    return "delete";
+    return await removing();
   } catch (error) {
     // Also while the session is being closed: the server hears that before anything we could still say.
     const isOver = error instanceof ConnectionError && error.reason === "session-closed";
@@ -35,12 +35,21 @@ function isLost(session: Session): boolean {
   return session.state === "lost";
 }
 
-async function removeOne(session: Session, path: string, deleted?: (zxid: bigint) => void): Promise<void> {
-  try {
-    const { zxid } = await session.multi([{ op: "delete", path }]);
-    deleted?.(zxid);
-  } catch (error) {
-    if (!(error instanceof NoNodeError)) throw error;
+async function removeOne(
+  session: Session,
+  path: string,
+  deleted?: (zxid: bigint) => void,
+): Promise<"delete" | "missing"> {
+  for (let isRepeated = false; ; isRepeated = true) {
+    try {
+      const { zxid } = await session.multi([{ op: "delete", path }]);
+      deleted?.(zxid);
+      return "delete";
+    } catch (error) {
+      // After a lost reply the first request may have been the one that deleted it.
+      if (error instanceof NoNodeError) return isRepeated ? "delete" : "missing";
+      if (!isFateUnknown(error)) throw error;
+    }
   }
 }
 

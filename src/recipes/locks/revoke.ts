@@ -16,6 +16,8 @@ import type { Standing } from "./inspect.ts";
 export type Asked = "asked" | "unsure" | "unaskable" | "gone";
 
 const RESEND_MS = 1_000;
+/** A holder writes into its own ticket once or twice; who writes more often does not want to be asked. */
+const MAX_TRIES = 10;
 
 export async function askToYield(
   session: Session,
@@ -23,7 +25,7 @@ export async function askToYield(
   request: RevokeRequest,
   options: CallOptions,
 ): Promise<Asked> {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     try {
       const data = await session.getData(node, options);
       const written = wording(node, data, request);
@@ -36,8 +38,21 @@ export async function askToYield(
       if (error instanceof NoNodeError) return "gone";
       // The holder has just written something itself, such as when it got the lock: that has to stay.
       if (!(error instanceof ConflictError)) throw error;
+      if (tries >= MAX_TRIES) throw keepsChanging(node, error);
     }
   }
+}
+
+function keepsChanging(node: string, cause: ConflictError): ConflictError {
+  return new ConflictError(
+    "ticket-changing",
+    `${node} kept changing: the request was not written in ${MAX_TRIES} tries`,
+    {
+      path: node,
+      cause,
+      hint: "try again, or take the lock away with --force",
+    },
+  );
 }
 
 function wording(node: string, { data }: Data, request: RevokeRequest): Buffer | undefined {

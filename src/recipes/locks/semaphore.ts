@@ -11,20 +11,25 @@ import { randomUUID } from "node:crypto";
 import { LockError, NoNodeError, PermissionError, UsageError } from "../../errors.ts";
 import { baseName, joinPath } from "../../session/path.ts";
 import type { CreateMode, Session, WatchListener } from "../../session/session.ts";
+import { startTimer } from "../../timer.ts";
 import { Bell } from "../bell.ts";
+import { awaitLease } from "./await-lease.ts";
 import { bySequence, type Contender, parseContender, parseContenders } from "./contender.ts";
 import { type Entered, enter, list } from "./enter.ts";
-import type { LockEvent } from "./events.ts";
+import type { LockEvent, Permits } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
-import { describeParty, type Party, type RevokeRequest } from "./holder-record.ts";
+import type { RevokeRequest } from "./holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { askForPaths, type PathToMake, parentMode } from "./make-path.ts";
 import { MUTEX } from "./mutex.ts";
 import { OwnTicket, revoked } from "./own-ticket.ts";
+import { asHead, PermitReport, permitsOf } from "./permit-report.ts";
 import { QueueLock } from "./queue-lock.ts";
+import { MAX_NAMED, newsOf } from "./queue-report.ts";
 import { remove } from "./removal.ts";
-import { encodeLimit, recordedLimit } from "./semaphore-limit.ts";
+import { encodeLimit, mustRecordLimit } from "./semaphore-limit.ts";
 import { checkSequence, isMissing, type Listing, sessionLost, type Ticket, ticketGone } from "./ticket.ts";
+import { refreshDelay } from "./ticket-queue.ts";
 import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 export interface SemaphoreOptions extends LockOptions {
@@ -41,6 +46,12 @@ interface Leased extends Entered {
   readonly queue: readonly Contender[];
 }
 
+interface HoldOptions {
+  readonly own?: OwnTicket;
+  readonly permits: Permits;
+  readonly hasWaited?: boolean;
+}
+
 export class Semaphore extends LockRecipe<HeldLock> {
   readonly path: string;
   readonly limit: number;
@@ -48,12 +59,13 @@ export class Semaphore extends LockRecipe<HeldLock> {
   readonly #leases: string;
   readonly #locks: string;
   readonly #setLimit: boolean;
+  readonly #report: PermitReport;
 
   constructor(session: Session, path: string, { limit, count = 1, setLimit = false, ...options }: SemaphoreOptions) {
     super(session, [path], "semaphore", options);
     if (!Number.isInteger(limit) || limit < 1) throw new UsageError(`bad limit ${limit}: at least one permit`);
     if (!Number.isInteger(count) || count < 1) throw new UsageError(`bad number of permits ${count}: at least one`);
-    if (count > limit) throw new UsageError(`${count} permits of ${limit} can never be had`);
+    if (count > limit) throw new UsageError(`cannot take ${count} permits: the limit is ${limit}`);
     if (options.compat === "all") throw new UsageError("kazoo's semaphore cannot share a path with this one");
     this.path = path;
     this.limit = limit;
@@ -61,6 +73,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     this.#leases = joinPath(path, "leases");
     this.#locks = joinPath(path, "locks");
     this.#setLimit = setLimit;
+    this.#report = new PermitReport(session, this.#leases, limit);
   }
 
   get name(): string {
@@ -68,20 +81,25 @@ export class Semaphore extends LockRecipe<HeldLock> {
   }
 
   get #paths(): readonly PathToMake[] {
-    return [{ path: this.path, data: encodeLimit(this.limit) }, { path: this.#leases }, { path: this.#locks }];
+    const { acl: ticketAcl, pathAcl: acl = ticketAcl } = this.options;
+    const below = [this.#leases, this.#locks].map((path) => ({ path, acl }));
+    return [{ path: this.path, data: encodeLimit(this.limit), acl }, ...below];
   }
 
   protected async take(attempt: Attempt): Promise<HeldLock> {
     const { ticket, listing, queue } = await this.#lease(attempt);
+    const permits = permitsOf(listing.children, this.limit);
     try {
       // Whoever came before goes before, even where a permit is free.
-      if (queue.length === 0 && this.#isGood(ticket, listing)) return this.#hold(ticket, attempt);
+      if (queue.length === 0 && this.#isGood(ticket, listing)) return await this.#hold(ticket, attempt, { permits });
     } catch (error) {
       this.chores.add(remove(this.session, ticket.nodes));
       throw error;
     }
     this.chores.add(remove(this.session, ticket.nodes));
     if (!attempt.mayWait) throw this.#busy();
+    const taken = permitsOf(listing.children, this.limit, ticket.uuid);
+    this.tell({ event: "no-permit", path: this.path, node: ticket.nodes[0], permits: taken });
     return this.#inTurn(attempt);
   }
 
@@ -102,7 +120,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
       try {
         const [entered] = (await entering) as [Entered];
         try {
-          await this.#checkLimit(await recorded, signal);
+          if (mustRecordLimit(await recorded, this, this.#setLimit)) await this.#recordLimit(signal);
           return { ...entered, queue: parseContenders((await listing).children) };
         } catch (error) {
           chores.add(remove(session, entered.ticket.nodes));
@@ -126,24 +144,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
   }
 
-  async #checkLimit(data: Buffer | null, signal: AbortSignal | undefined): Promise<void> {
-    const { path, limit } = this;
-    const recorded = recordedLimit(data);
-    if (recorded?.by === "kazoo") {
-      throw new LockError("limit-mismatch", `${path} is a kazoo semaphore (${recorded.limit} leases)`, {
-        path,
-        hint: "its layout and ours cannot share a path: use another",
-      });
-    }
-    if (recorded === undefined ? !this.#setLimit || data?.length : recorded.limit === limit) return;
-    if (recorded !== undefined && !this.#setLimit) {
-      const permits = recorded.limit === 1 ? "1 permit" : `${recorded.limit} permits`;
-      throw new LockError("limit-mismatch", `${path} has ${permits}, not ${limit}`, {
-        path,
-        hint: `use ${recorded.limit}, or record the new limit (--set-limit)`,
-      });
-    }
-    await untilAnswered(() => this.session.setData(path, encodeLimit(limit), { signal }));
+  async #recordLimit(signal: AbortSignal | undefined): Promise<void> {
+    await untilAnswered(() => this.session.setData(this.path, encodeLimit(this.limit), { signal }));
   }
 
   /** What missing paths are made as. */
@@ -168,11 +170,16 @@ export class Semaphore extends LockRecipe<HeldLock> {
     return listing.children.filter(isAhead).length + own.size <= this.limit;
   }
 
-  #hold(ticket: Ticket, { begun, data }: Attempt, own = new OwnTicket(this.session, this.path, ticket)): HeldLock {
+  async #hold(
+    ticket: Ticket,
+    { begun, data, signal }: Attempt,
+    { own = new OwnTicket(this.session, this.path, ticket), permits, hasWaited = false }: HoldOptions,
+  ): Promise<HeldLock> {
     const { session, path, mode, tell: onEvent } = this;
-    if (!session.isAlive()) throw sessionLost();
+    await awaitLease(session, path, ticket, { signal });
     const waitedMs = performance.now() - begun;
-    onEvent({ event: "acquired", path, node: ticket.nodes[0], token: ticket.token, waitedMs });
+    const [node] = ticket.nodes;
+    onEvent({ event: "acquired", path, node, token: ticket.token, waitedMs, mode, hasWaited, permits });
     const acquiredAt = Date.now();
     const stamp = this.options.data ? undefined : () => data({ acquired: new Date(acquiredAt).toISOString() });
     return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, stamp });
@@ -180,7 +187,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
 
   async #inTurn(attempt: Attempt): Promise<HeldLock> {
     const { holder: _, compat: __, ...options } = this.options;
-    const shape = { ...MUTEX, mode: this.mode };
+    const shape = { ...MUTEX, mode: this.mode, outside: this.#report.look };
     const queue = new QueueLock(this.session, this.#locks, shape, {
       ...options,
       mustExist: false,
@@ -206,9 +213,10 @@ export class Semaphore extends LockRecipe<HeldLock> {
     const own = new OwnTicket(this.session, this.path, ticket);
     own.watch();
     try {
-      await this.#untilGood(leased, own, turn, attempt);
+      this.tell({ event: "leased", path: this.path, node: ticket.nodes[0] });
+      const { children } = await this.#untilGood(leased, own, turn, attempt);
       own.throwIfGone();
-      return this.#hold(ticket, attempt, own);
+      return await this.#hold(ticket, attempt, { own, hasWaited: true, permits: permitsOf(children, this.limit) });
     } catch (error) {
       own.end();
       this.chores.add(remove(this.session, ticket.nodes));
@@ -216,9 +224,13 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
   }
 
-  async #untilGood(leased: Leased, own: OwnTicket, turn: HeldLock, { signal }: Attempt): Promise<void> {
+  /** The listing by which the leases are good. */
+  async #untilGood(leased: Leased, own: OwnTicket, turn: HeldLock, attempt: Attempt): Promise<Listing> {
     const { session, path } = this;
     const { ticket } = leased;
+    const { signal, refreshMs } = attempt;
+    let { listing, queue } = leased;
+    let told = "";
     const bell = new Bell();
     const ring = () => bell.ring();
     let request: RevokeRequest | undefined;
@@ -234,19 +246,22 @@ export class Semaphore extends LockRecipe<HeldLock> {
       ring();
     });
     try {
-      for (let { listing } = leased; !this.#isGood(ticket, listing); ) {
+      while (!this.#isGood(ticket, listing)) {
         if (!isWatching) {
           isWatching = true;
           listing = await list(session, this.#leases, { watch, signal });
           continue;
         }
-        await this.#tellWaiting(leased, listing, signal);
-        await bell.heard(signal);
+        told = await this.#tellWaiting({ ticket, listing, queue }, told, attempt);
+        const stopTimer = refreshMs && startTimer(refreshDelay(refreshMs, queue.length), ring);
+        await bell.heard(signal).finally(stopTimer || undefined);
         if (session.state === "lost") throw sessionLost();
         own.throwIfGone();
         if (request) throw revoked(path, request);
         if (turn.signal.aborted) throw ticketGone(path, session);
+        if (refreshMs) queue = parseContenders((await list(session, this.#locks, { signal })).children);
       }
+      return listing;
     } finally {
       stopOwn();
       stopTurn();
@@ -255,39 +270,23 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
   }
 
-  async #tellWaiting({ ticket, queue }: Leased, { children }: Listing, signal: AbortSignal | undefined): Promise<void> {
-    const first = parseContenders(children).find(({ uuid }) => uuid !== ticket.uuid);
-    const holder = first && (await this.#read(first, signal));
-    this.tell({
-      event: "waiting",
-      path: this.path,
-      node: ticket.nodes[0],
-      position: 1,
-      of: Math.max(1, queue.length),
-      ahead: first?.name ?? "",
-      ...(holder && { holder }),
-    });
+  /** As the head of the queue. Tells only news, and returns what it was. */
+  async #tellWaiting(
+    { ticket, listing, queue }: Leased,
+    told: string,
+    { signal, refreshMs }: Attempt,
+  ): Promise<string> {
+    const named = refreshMs === undefined ? 1 : MAX_NAMED;
+    const held = await this.#report.describe(listing.children, { ownUuid: ticket.uuid, named, signal });
+    const waiting = asHead(this.path, ticket.nodes[0], queue.length, held);
+    const news = newsOf(waiting);
+    if (news !== told) this.tell(waiting);
+    return news;
   }
 
-  async #read(contender: Contender, signal: AbortSignal | undefined): Promise<Party | undefined> {
-    const node = joinPath(this.#leases, contender.name);
-    try {
-      return describeParty(node, contender, await untilAnswered(() => this.session.getData(node, { signal })));
-    } catch (error) {
-      if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
-      throw error;
-    }
-  }
-
-  /** The queue's own holder is the first who waits; that it has got its turn, and gives it back, is nobody's concern. */
+  /** That the queue's own turn has come, and is given back, is no news of the semaphore. */
   readonly #tellOfQueue = (event: LockEvent): void => {
-    const { path } = this;
-    if (event.event === "waiting") {
-      const { node, position, of, ahead } = event;
-      this.tell({ event: "waiting", path, node, position: position + 1, of: of + 1, ahead });
-    } else if (event.event === "queued" || event.event === "predecessor-gone" || event.event === "strangers") {
-      this.tell({ ...event, path });
-    }
+    if (event.event !== "acquired" && event.event !== "released") this.tell({ ...event, path: this.path });
   };
 
   #busy(): LockError {

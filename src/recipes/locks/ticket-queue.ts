@@ -14,18 +14,17 @@
  * again counts anew; its czxid, asked for behind the ticket, tells. That question too is left out while all is calm: when the
  * ticket is the very next thing that happened on the servers after our last one was deleted from the path, as the zxids tell.
  */
-import { NoNodeError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
 import type { Session, Stat } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
 import { blocks, bySequence, type Contender, isReadWrite, parseContenders, strangers } from "./contender.ts";
 import { type Foresight, list } from "./enter.ts";
 import type { LockListener } from "./events.ts";
-import { describeParty, type Party } from "./holder-record.ts";
+import type { LockMode, Party } from "./holder-record.ts";
 import { NodeWatch } from "./node-watch.ts";
 import type { OwnTicket } from "./own-ticket.ts";
+import { type OutsideHolders, QueueReport } from "./queue-report.ts";
 import { checkSequence, isMissing, isNearLast, type Listing, type Ticket, ticketGone } from "./ticket.ts";
-import { untilAnswered } from "./unanswered.ts";
 
 /** After so many tickets in a row with nothing else between, the next one is expected to be one of them. If not, it costs a question. */
 const CALM = 8;
@@ -33,14 +32,17 @@ const CALM = 8;
 export interface TicketQueueOptions {
   readonly session: Session;
   readonly path: string;
+  readonly mode: LockMode;
   readonly onEvent: LockListener;
+  /** Who holds, where the first of this queue does not. */
+  readonly outside?: ((signal: AbortSignal | undefined) => Promise<OutsideHolders>) | undefined;
 }
 
 export interface WaitOptions {
   readonly signal: AbortSignal | undefined;
   /** Told of the end of our own ticket while we wait. */
   readonly own: OwnTicket;
-  /** Look at the queue this often, for whoever shows its length. Left out: only when something has happened. */
+  /** What is shown of the queue may be this old, see {@link refreshDelay}. Left out: no listing is made to show it. */
   readonly refreshMs: number | undefined;
 }
 
@@ -123,38 +125,41 @@ export class TicketQueue {
     return this.#nearestBelow(ticket) === undefined;
   }
 
-  /** Whoever holds what `ticket` waits for; undefined when it cannot be told. */
+  /** The first who holds what `ticket` waits for; undefined when it cannot be told. */
   async holder(ticket: Ticket, signal?: AbortSignal | undefined): Promise<Party | undefined> {
-    const { claim } = ticket.contenders[0];
-    const first = this.#present.find((other) => blocks(claim, other) && other.uuid !== ticket.uuid);
-    return first && this.#read(first, signal);
+    return this.#report(ticket, false).holder(this.#present, signal);
   }
 
   /** Resolves when the ticket is first. Leaves no watch behind, however it ends. */
   async untilFirst(ticket: Ticket, options: WaitOptions): Promise<void> {
-    const { session, path, onEvent } = this.#options;
-    const { signal, own } = options;
+    const { session } = this.#options;
+    const { signal, own, refreshMs } = options;
+    const isFollowed = refreshMs !== undefined;
     const bell = new Bell();
     const watch = new NodeWatch(session, bell);
+    const report = this.#report(ticket, isFollowed);
     const stopOwn = own.onChange(() => bell.ring());
-    let told = "";
     try {
       for (;;) {
+        report.left(this.#present);
         const below = this.#nearestBelow(ticket);
         if (below === undefined) return;
         if (!(await watch.set(this.#pathOf(below), signal))) {
           await this.#list(ticket, signal);
           continue;
         }
-        told = await this.#tellWaiting(ticket, below, told, signal);
-        await watch.heard(signal, options.refreshMs);
+        await report.tell(this.#present, below, watch.data, signal);
+        await watch.heard(signal, refreshMs && refreshDelay(refreshMs, this.#present.length));
         own.throwIfGone();
         if (watch.isGone) {
-          onEvent({ event: "predecessor-gone", path, ahead: below.name });
           this.#forget(below);
-          if (this.#isSettled && this.isFirst(ticket)) return;
+          const isOver = this.#isSettled && this.isFirst(ticket);
+          // Where the queue is listed first, those who left before it are told before it.
+          if (isOver || !isFollowed) report.left(this.#present);
+          if (isOver) return;
         }
-        if (watch.isGone || !watch.hasChanged) await this.#list(ticket, signal);
+        // A predecessor that writes to its ticket may just have got the lock: then others have left.
+        if (watch.isGone || !watch.hasChanged || isFollowed) await this.#list(ticket, signal);
       }
     } finally {
       stopOwn();
@@ -162,25 +167,8 @@ export class TicketQueue {
     }
   }
 
-  async #tellWaiting(ticket: Ticket, below: Contender, told: string, signal: AbortSignal | undefined): Promise<string> {
-    const { path, onEvent } = this.#options;
-    const { claim } = ticket.contenders[0];
-    const holder = await this.holder(ticket, signal);
-    const position = clients(this.#present, (other) => isAhead(other, ticket));
-    const all = clients(this.#present, (other) => other.claim === claim);
-    const of = Math.max(all - 1, position);
-    const news = JSON.stringify([position, of, holder?.node, holder?.acquiredAt, below.name]);
-    if (news === told) return told;
-    onEvent({
-      event: "waiting",
-      path,
-      node: ticket.nodes[0],
-      position,
-      of,
-      ahead: below.name,
-      ...(holder && { holder }),
-    });
-    return news;
+  #report(ticket: Ticket, isFollowed: boolean): QueueReport {
+    return new QueueReport({ ...this.#options, ticket, isFollowed });
   }
 
   async #list(ticket: Ticket, signal: AbortSignal | undefined): Promise<void> {
@@ -208,7 +196,7 @@ export class TicketQueue {
   }
 
   #admit({ contenders, token }: Ticket): void {
-    this.#present.push(...contenders);
+    for (const contender of contenders) this.#present.push(contender);
     this.#nextNumber += contenders.length;
     // A listing from before would not have it.
     this.#asOf = token;
@@ -231,18 +219,6 @@ export class TicketQueue {
   #pathOf({ name }: Contender): string {
     return joinPath(this.#options.path, name);
   }
-
-  async #read(contender: Contender, signal?: AbortSignal | undefined): Promise<Party | undefined> {
-    const { session } = this.#options;
-    const node = this.#pathOf(contender);
-    try {
-      const data = await untilAnswered(() => session.getData(node, signal ? { signal } : {}));
-      return describeParty(node, contender, data);
-    } catch (error) {
-      if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
-      throw error;
-    }
-  }
 }
 
 /** Came before, and keeps the ticket waiting. */
@@ -250,15 +226,15 @@ function isAhead(other: Contender, { contenders: [own], uuid }: Ticket): boolean
   return bySequence(other, own) < 0 && other.uuid !== uuid && blocks(own.claim, other);
 }
 
-/** How many there are. One client's tickets have numbers in a row: they were made in one transaction. */
-function clients(contenders: readonly Contender[], isMeant: (contender: Contender) => boolean): number {
-  let count = 0;
-  let last: string | undefined;
-  for (const contender of contenders) {
-    if (!isMeant(contender)) continue;
-    const client = contender.uuid ?? contender.name;
-    if (client !== last) count += 1;
-    last = client;
-  }
-  return count;
+/** Of contenders; up to here a queue is looked at as often as was asked for. */
+const SHORT_QUEUE = 20;
+
+/**
+ * How long until the next look at a queue that is shown to a person. What is shown is at most `maxAgeMs` old, in queues of more
+ * than 20 a tenth of a second per contender: n terminals then list fewer than 17 times a second together, whatever n is. The
+ * delay is 0.6 to 0.9 of that, at random, so that terminals do not look at the same moment.
+ */
+export function refreshDelay(maxAgeMs: number, contenders: number, random = Math.random()): number {
+  const ageMs = contenders > SHORT_QUEUE ? Math.max(maxAgeMs, contenders * 100) : maxAgeMs;
+  return ageMs * (0.6 + 0.3 * random);
 }

@@ -34,6 +34,8 @@ export interface TicketShape {
   readonly acl?: readonly Acl[] | undefined;
   /** How the path is made when it is missing. Left out: it must be there. */
   readonly parents?: ParentKind | undefined;
+  /** The ACL of the path and its parents where they are missing; open to everybody when left out. */
+  readonly pathAcl?: readonly Acl[] | undefined;
 }
 
 /** Who was there: a listing, and the last change that it knows of. */

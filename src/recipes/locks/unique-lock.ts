@@ -7,16 +7,17 @@ import { DeadlineError, InterruptedError, NoNodeError, PermissionError, UsageErr
 import { baseName, parentPath } from "../../session/path.ts";
 import type { CallOptions, Session } from "../../session/session.ts";
 import { Bell } from "../bell.ts";
+import { awaitLease } from "./await-lease.ts";
+import type { Contending } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
-import { describeParty, type Party } from "./holder-record.ts";
+import { describeParty } from "./holder-record.ts";
 import { type Attempt, busy, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { isNodeExists, makePaths } from "./make-path.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { type Removed, unlessOver } from "./removal.ts";
 import type { Stake } from "./ticket.ts";
-import { sessionLost } from "./ticket.ts";
-import { isFateUnknown, isHopeless, untilAnswered } from "./unanswered.ts";
+import { isFateUnknown, Losses, untilAnswered } from "./unanswered.ts";
 
 export class UniqueLock extends LockRecipe<HeldLock> {
   readonly path: string;
@@ -37,7 +38,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
       // Whoever makes the znode has the lock: nothing need be written into it later, when it may be another's.
       const mine = attempt.data({ id, acquired: new Date().toISOString() });
       const stake = await this.#create(mine, attempt.signal);
-      if (stake) return this.#hold(stake, attempt);
+      if (stake) return await this.#hold(stake, attempt, hasWaited);
       if (hasWaited) this.tell({ event: "outrun", path: this.path });
       await this.#untilFree(attempt);
     }
@@ -46,25 +47,26 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   /** Undefined when it is somebody else's. */
   async #create(mine: Buffer, signal: AbortSignal | undefined): Promise<Stake | undefined> {
     const { path, session } = this;
-    const { acl, mustExist } = this.options;
-    for (let losses = 0; ; ) {
+    const { acl, pathAcl = acl, mustExist } = this.options;
+    for (const losses = new Losses(); ; ) {
       try {
         signal?.throwIfAborted();
         const create = { op: "create", path, data: mine, mode: "ephemeral", ...(acl && { acl }) } as const;
         const { zxid } = await session.multi([create], { signal });
         return { nodes: [path], token: zxid };
       } catch (error) {
-        if (isFateUnknown(error) && !isHopeless(error, ++losses)) continue;
+        const final = isFateUnknown(error) ? losses.add(error, path) : error;
+        if (final === undefined) continue;
         if (error instanceof NoNodeError && !mustExist && parentPath(path) !== "/") {
-          await makePaths(session, [{ path: parentPath(path) }], "container", { signal });
+          await makePaths(session, [{ path: parentPath(path), acl: pathAcl }], "container", { signal });
         } else if (isNodeExists(error)) {
           // Perhaps by ourselves: the reply to an earlier try was lost.
-          return losses > 0 ? await this.#findAgain(mine, signal) : undefined;
+          return losses.count > 0 ? await this.#findAgain(mine, signal) : undefined;
         } else {
           const wasCut = error instanceof InterruptedError || error instanceof DeadlineError;
           const outcome = wasCut ? error.outcome : undefined;
-          if (losses > 0 || outcome) this.chores.add(this.#takeBack(mine, outcome));
-          throw error;
+          if (losses.count > 0 || outcome) this.chores.add(this.#takeBack(mine, outcome));
+          throw final;
         }
       }
     }
@@ -101,13 +103,18 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     if (stake) await this.#remove(stake);
   }
 
-  #hold(stake: Stake, { begun }: Attempt): HeldLock {
+  async #hold(stake: Stake, { begun, signal }: Attempt, hasWaited: boolean): Promise<HeldLock> {
     const { session, path, mode, tell: onEvent } = this;
-    if (!session.isAlive()) throw sessionLost();
+    try {
+      await awaitLease(session, path, stake, { signal });
+    } catch (error) {
+      this.chores.add(this.#remove(stake));
+      throw error;
+    }
     const own = new OwnTicket(session, path, stake);
     const waitedMs = performance.now() - begun;
-    onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs });
-    const giveBack = async () => (own.isGone ? "delete" : this.#remove(stake));
+    onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs, mode, hasWaited });
+    const giveBack = async () => (own.isGone ? "missing" : this.#remove(stake));
     return new HeldLock({ session, path, mode, stake, own, waitedMs, onEvent, giveBack, isPathShared: true });
   }
 
@@ -117,10 +124,11 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     return unlessOver(session, async () => {
       for (let isUnsure = false; ; isUnsure = true) {
         try {
-          if (isUnsure && !(await this.#isThere(stake))) return;
-          return await session.delete(path);
+          if (isUnsure && !(await this.#isThere(stake))) return "delete";
+          await session.delete(path);
+          return "delete";
         } catch (error) {
-          if (error instanceof NoNodeError) return;
+          if (error instanceof NoNodeError) return isUnsure ? "delete" : "missing";
           if (!isFateUnknown(error)) throw error;
         }
       }
@@ -134,7 +142,8 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     return stat?.czxid === token && stat.ephemeralOwner === session.id;
   }
 
-  async #untilFree({ signal, mayWait, refreshMs }: Attempt): Promise<void> {
+  /** Nothing is looked up for those who follow: the watch on the one znode tells all there is. */
+  async #untilFree({ signal, mayWait }: Attempt): Promise<void> {
     const { path, session } = this;
     const bell = new Bell();
     const watch = new NodeWatch(session, bell);
@@ -146,19 +155,19 @@ export class UniqueLock extends LockRecipe<HeldLock> {
         const news = JSON.stringify([String(holder?.token), holder?.acquiredAt]);
         if (news !== told) this.#tellWaiting(holder);
         told = news;
-        await watch.heard(signal, refreshMs);
-        if (watch.isGone) return;
+        await watch.heard(signal);
+        if (watch.isGone) return this.#tellGone(holder);
       }
     } finally {
       watch.leave();
     }
   }
 
-  async #holder(signal: AbortSignal | undefined): Promise<Party | undefined> {
+  async #holder(signal: AbortSignal | undefined): Promise<Contending | undefined> {
     const { path, session } = this;
     try {
       const found = await untilAnswered(() => session.getData(path, { signal }));
-      if (found.stat.numChildren === 0) return describeParty(path, undefined, found);
+      if (found.stat.numChildren === 0) return { ...describeParty(path, undefined, found), mode: this.mode };
     } catch (error) {
       if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
       throw error;
@@ -169,17 +178,34 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     });
   }
 
-  /** How many others wait nobody knows. */
-  #tellWaiting(holder: Party | undefined): void {
+  #tellGone(holder: Contending | undefined): void {
     const { path } = this;
+    const since = holder?.acquiredAt;
+    this.tell({
+      event: "predecessor-gone",
+      path,
+      ahead: baseName(path),
+      ...(holder && { aheadBy: holder }),
+      ...(since !== undefined && { heldMs: Math.max(0, Date.now() - since) }),
+    });
+  }
+
+  /** Without a position: waiters do not queue, and how many there are cannot be told. */
+  #tellWaiting(holder: Contending | undefined): void {
+    const { path, mode } = this;
     this.tell({
       event: "waiting",
       path,
       node: path,
-      position: 1,
-      of: 1,
+      mode,
+      inFront: 1,
       ahead: baseName(path),
-      ...(holder && { holder }),
+      watches: "ticket",
+      ...(holder && { aheadBy: holder, holder }),
+      holders: holder ? [holder] : [],
+      holderCount: 1,
+      waiters: [],
+      waiterCount: 0,
     });
   }
 }

@@ -1,4 +1,12 @@
-import { ConnectionError, DeadlineError, InterruptedError, UsageError, type ZkshError } from "../../errors.ts";
+import {
+  ConnectionError,
+  DeadlineError,
+  InterruptedError,
+  OperationError,
+  UsageError,
+  type ZkshError,
+} from "../../errors.ts";
+import { formatSize } from "../../size.ts";
 import { startTimer } from "../../timer.ts";
 import type { JuteReader } from "../../wire/jute.ts";
 import { MalformedFrameError } from "../../wire/jute.ts";
@@ -7,9 +15,9 @@ import type { Aborts } from "../aborts.ts";
 import type { CallOptions } from "../session.ts";
 import type { Connection } from "./connection.ts";
 import { failureOf } from "./failures.ts";
-import type { Failure, Request } from "./request.ts";
+import type { Failure, ReplyLength, Request, RequestLength } from "./request.ts";
 
-/** jute.maxbuffer's default: servers drop the connection of whoever sends more. */
+/** jute.maxbuffer's default: servers drop the connection of a client that sends more. */
 const USUAL_MAX_REQUEST = 0xfffff;
 
 export interface Call<T> {
@@ -39,7 +47,7 @@ export function perform<T>(connection: Connection, call: Call<T>, options: CallO
       } catch (error) {
         if (!(error instanceof MalformedFrameError)) return reject(error);
         reject(
-          new ConnectionError("malformed-reply", `the server's answer makes no sense: ${error.message}`, about(call)),
+          new ConnectionError("malformed-reply", `malformed reply from the server: ${error.message}`, about(call)),
         );
         // The stream cannot be trusted any further: whoever reads it has to drop it.
         throw error;
@@ -110,33 +118,60 @@ function about<T>(call: Call<T>): { path?: string } {
 }
 
 function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Error {
-  const { cause } = failure;
+  const { cause, tooLong, tooLarge } = failure;
+  if (tooLong) return replyTooLong(call, tooLong);
+  if (tooLarge) return requestTooLarge(call, tooLarge);
   if (cause instanceof Error) return new UsageError(`cannot be sent: ${cause.message}`, { ...about(call), cause });
   const { lost } = connection;
-  const sent = call.request.sentAt !== undefined;
-  if (lost !== undefined && isSessionEnd(failure.code)) {
+  const { losses } = call.request;
+  const sent = call.request.sentAt !== undefined || losses > 0;
+  // A one-shot closes its session in the same flight: what its read met is the broken connections, not the closing.
+  const isLostOnTheWay = lost?.reason === "closed" && losses > 0;
+  if (lost !== undefined && isSessionEnd(failure.code) && !isLostOnTheWay) {
     if (!(lost.error instanceof ConnectionError)) return lost.error;
     const { reason, message, code = ErrorCode.sessionExpired } = lost.error;
     return new ConnectionError(reason, message, { ...about(call), code, sent, cause: lost.error });
   }
-  if (failure.code !== ErrorCode.connectionLoss) return failureOf(failure.code, call.path);
+  if (failure.code !== ErrorCode.connectionLoss && !isLostOnTheWay) return failureOf(failure.code, call.path);
   if (connection.isClosing && !sent) {
     return new ConnectionError("session-closed", "the session is closed", { ...about(call), sent });
   }
   const { bytes } = call.request;
   const isOversized = bytes > USUAL_MAX_REQUEST;
+  const times = losses > 1 ? ` ${losses} times` : "";
+  const of = call.path === undefined ? "" : `: ${call.path}`;
   return new ConnectionError(
     "connection-loss",
-    `the connection was lost before the answer came${call.path === undefined ? "" : `: ${call.path}`} (ConnectionLoss)`,
+    `the connection was lost${times} before the answer came${of} (ConnectionLoss)`,
     {
       ...about(call),
-      code: failure.code,
+      code: ErrorCode.connectionLoss,
       sent,
       isOversized,
       hint: isOversized
         ? `the request has ${bytes} bytes; servers refuse more than their jute.maxbuffer, usually 1 MB`
-        : "the server may or may not have carried it out: look before you repeat it",
+        : call.request.isIdempotent
+          ? "the servers hung up on it, or the network fails; --debug shows the connections"
+          : "the server may or may not have carried it out: look before you repeat it",
     },
+  );
+}
+
+function requestTooLarge<T>(call: Call<T>, { bytes, limit }: RequestLength): Error {
+  const of = call.path === undefined ? "" : ` for ${call.path}`;
+  return new UsageError(`the request${of} has ${bytes} bytes, and servers take ${limit} (their jute.maxbuffer)`, {
+    reason: "request-too-large",
+    ...about(call),
+  });
+}
+
+function replyTooLong<T>(call: Call<T>, { bytes, limit }: ReplyLength): Error {
+  const [length, most] = [bytes, limit].map(formatSize);
+  const of = call.path === undefined ? "" : ` for ${call.path}`;
+  return new OperationError(
+    "reply-too-long",
+    `the reply${of} has ${length}, more than the limit of ${most}`,
+    about(call),
   );
 }
 

@@ -73,6 +73,17 @@ class Client extends Znodes implements S.Session {
     return this.state === "lost" ? 0 : this.connection.liveness.aliveForMs();
   }
 
+  leaseForMs(): number {
+    return this.state === "lost" ? 0 : this.connection.liveness.leaseForMs();
+  }
+
+  keepLease(paths: readonly string[], onMissing: () => void): () => void {
+    return this.connection.keepLease(
+      paths.map((path) => this.serverPath(path)),
+      onMissing,
+    );
+  }
+
   connected(options: S.CallOptions = {}): Promise<void> {
     return limited(this.connection.aborts, this.connection.whenConnected(), options, "no server has answered");
   }

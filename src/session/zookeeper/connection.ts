@@ -1,24 +1,27 @@
-import type { JuteReader } from "../../wire/jute.ts";
+import { type JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, opcodeName } from "../../wire/protocol.ts";
 import { Aborts } from "../aborts.ts";
 import type { SessionOptions } from "../options.ts";
 import type { SessionState } from "../session.ts";
 import { Chroot } from "./chroot.ts";
+import { SystemClock } from "./clock.ts";
 import type { Attached } from "./connector.ts";
 import { Credentials } from "./credentials.ts";
 import { errorName } from "./failures.ts";
 import { DEFAULT_TIMEOUT_MS, Handshake, NO_SESSION } from "./handshake.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Inbox } from "./inbox.ts";
+import { Leases } from "./leases.ts";
 import { ConnectionManager, LibraryState } from "./library.ts";
-import type { Endpoint } from "./link.ts";
-import { earlier, Liveness } from "./liveness.ts";
+import type { Endpoint, Link } from "./link.ts";
+import { Liveness } from "./liveness.ts";
 import { authFailed, closed, expired, type Loss, unreachable } from "./loss.ts";
+import { sessionErrorOf } from "./multi.ts";
 import { Outbox } from "./outbox.ts";
 import { ReadBatches, refusesBatches } from "./read-batches.ts";
 import { Rearming } from "./rearming.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
-import { Request } from "./request.ts";
+import { type ReplyLength, Request } from "./request.ts";
 import { ServerSearch } from "./server-search.ts";
 import { ServerVersions } from "./server-version.ts";
 import { failLater, Traffic } from "./traffic.ts";
@@ -26,8 +29,9 @@ import { WatchRegistry } from "./watches.ts";
 
 /** The longest goodbye. It has been sent by then, or there is no server to hear it and the session is left to expire. */
 const CLOSE_TIMEOUT_MS = 1_000;
-/** Replies may be longer than jute.maxbuffer (a listing of a million children), but not this long. */
-const MAX_REPLY_BYTES = 512 * 1024 * 1024;
+/** Servers limit data to jute.maxbuffer (1 MB), listings not at all: five million names of 20 characters have 120 MB. */
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+const MAX_LISTING_BYTES = 128 * 1024 * 1024;
 
 /**
  * The package's connection manager with its inside replaced. Kept from the package: its states and how they are announced,
@@ -42,7 +46,8 @@ const MAX_REPLY_BYTES = 512 * 1024 * 1024;
  * - close: finishes what was asked for, in any phase, once.
  */
 export class Connection extends ConnectionManager {
-  readonly liveness = new Liveness();
+  readonly #clock = new SystemClock();
+  readonly liveness = new Liveness(this.#clock);
   readonly aborts = new Aborts();
   readonly chroot: Chroot;
   readonly versions: ServerVersions;
@@ -50,6 +55,7 @@ export class Connection extends ConnectionManager {
   readonly #rearming: Rearming;
   readonly #options: SessionOptions;
   readonly #traffic: Traffic;
+  readonly #leases = new Leases();
   readonly #heartbeat: Heartbeat;
   readonly #secrets = new Credentials();
   readonly #outbox: Outbox;
@@ -74,11 +80,16 @@ export class Connection extends ConnectionManager {
     this.#rearming = new Rearming(this.watches);
     for (const { scheme, credential } of options.auth ?? []) this.#secrets.add(scheme, credential);
     this.versions = new ServerVersions(options.tls);
-    this.#traffic = new Traffic(() => this.onPacketQueueReadable(), new ReadBatches(this.versions));
+    this.#traffic = new Traffic(
+      () => this.onPacketQueueReadable(),
+      new ReadBatches(this.versions),
+      0,
+      options.maxRequestBytes,
+    );
     this.packetQueue = this.#traffic;
-    const oldestSentAt = () => earlier(this.#traffic.oldestSentAt, this.#secrets.oldestSentAt);
+    const oldestSentAt = () => earliest(this.#traffic.oldestSentAt, this.#secrets.oldestSentAt);
     this.#heartbeat = new Heartbeat(this.liveness, oldestSentAt, {
-      beat: () => (this.#isReadOnly ? this.#outbox.ping() : this.#outbox.beat()),
+      beat: () => this.#beat(),
       silent: (why) => this.#dropLink({ says: why, kind: "transient" }),
       expired: () => this.#expireByClock(),
     });
@@ -96,10 +107,13 @@ export class Connection extends ConnectionManager {
       auth: (code) => this.#handleAuth(code),
       watchesSet: (code) => this.#handleWatchesSet(code),
       readOut: () => this.#outbox.refill(),
+      maxReplyBytes: () =>
+        options.maxReplyBytes ?? (this.#traffic.next?.mayListNames ? MAX_LISTING_BYTES : MAX_REPLY_BYTES),
+      oversized: (bytes, limit) => this.#refuseReply({ bytes, limit }),
       garbage: (what) => this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
     });
     this.#handshake = new Handshake(options, this, this.#secrets, this.#traffic);
-    this.#search = new ServerSearch(options, this.#handshake, {
+    this.#search = new ServerSearch(options, this.#handshake, this.#clock, {
       greeting: (endpoint) => this.emit("greeting", endpoint),
       attached: (attached) => this.#attach(attached),
       attemptFailed: () => this.#unanswered(),
@@ -183,6 +197,19 @@ export class Connection extends ConnectionManager {
     return this.#secrets.add(scheme, secret, settle);
   }
 
+  /**
+   * From now on the session's life is its lease, and heartbeats check these znodes of the server. Returns the function that
+   * ends it.
+   */
+  keepLease(nodes: readonly string[], onMissing: () => void): () => void {
+    const end = this.#leases.keep(nodes, onMissing);
+    this.liveness.isLeased = true;
+    return () => {
+      end();
+      this.liveness.isLeased = !this.#leases.isEmpty;
+    };
+  }
+
   /** Sets the watches of one of the server's paths again: removing one kind may have taken the others with it. */
   rearm(serverPath: string): void {
     if (this.endpoint !== undefined) this.#outbox.rearm(this.#rearming.one(serverPath, this.#lastZxid));
@@ -193,7 +220,7 @@ export class Connection extends ConnectionManager {
   }
 
   override onSocketData(chunk: Buffer): void {
-    this.#heardAt = this.liveness.now().mono;
+    this.#heardAt = this.liveness.now();
     this.#heartbeat.heard(this.#heardAt);
     this.#inbox.push(chunk);
   }
@@ -207,18 +234,22 @@ export class Connection extends ConnectionManager {
       link.destroy();
       return this.#end(expired("the server has expired it"));
     }
+    if (this.#handshake.isAnotherSession(response)) {
+      this.#closeOther(link);
+      return this.#end(expired("the server has opened another session in its place"));
+    }
     const id = BigInt.asUintN(64, response.sessionId).toString(16);
     this.#options.trace?.(`attached to ${link.endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`);
     const isReturn = this.#handshake.hasMetServer;
     const gapFrom = this.#lastZxid;
     this.#handshake.accepted(response);
     this.#isReadOnly = response.readOnly;
-    this.updateTimeout(response.timeoutMs);
-    this.liveness.start(response.timeoutMs, sentAt);
-    this.#heartbeat.attach(response.timeoutMs);
-    this.#traffic.window.attach(response.timeoutMs);
+    const timeoutMs = this.#handshake.grantedTimeoutMs ?? response.timeoutMs;
+    this.updateTimeout(timeoutMs);
+    this.liveness.start(timeoutMs, sentAt);
+    this.#heartbeat.attach(timeoutMs);
+    this.#traffic.window.attach(timeoutMs);
     this.#traffic.batches.attach(link.endpoint);
-    frames.maxLength = MAX_REPLY_BYTES;
     link.listen({
       open: () => {},
       data: (chunk) => this.onSocketData(chunk),
@@ -227,19 +258,23 @@ export class Connection extends ConnectionManager {
     });
     this.#outbox.attach(link, isReturn ? this.#rearming.all(this.#lastZxid) : []);
     if (!this.isClosing) this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
+    // The handshake proves nothing for a lease: the first committed answer on this connection does.
+    if (!this.#leases.isEmpty) this.#heartbeat.beatNow();
     if (isReturn) this.watches.announceGap(gapFrom);
     if (response.readOnly) this.#search.lookForReadWrite(link.endpoint);
     this.#outbox.flush();
     this.#inbox.attach(frames);
   }
 
-  #handleReply(xid: number, zxid: bigint, code: number, body: JuteReader): void {
+  #handleReply(xid: number, zxid: bigint, headerCode: number, body: JuteReader): void {
     const request = this.#traffic.due(xid);
     if (request === undefined) {
       return this.#dropLink({ says: `the server answered request ${xid}, which is not due`, kind: "transient" });
     }
+    const isMulti = request.type === Opcode.multi && headerCode === 0;
+    const code = isMulti ? sessionErrorOf(body.fork()) : headerCode;
     this.#search.proved();
-    if (request.sentAt) this.liveness.answered(request.sentAt, { byLeader: code === 0 && request.isAnsweredByLeader });
+    if (code === 0) this.#noteAnswer(request);
     if (request.isShared) return this.#handleBatch(request, zxid, code, body);
     this.#traffic.answered(xid);
     if (request.isPlainRead) this.#traffic.batches.learn(body.remaining, 1);
@@ -251,6 +286,14 @@ export class Connection extends ConnectionManager {
     }
     if (code === ErrorCode.sessionExpired) this.#end(expired("the server has expired it"));
     request.callback(code === 0 ? null : { code }, code === 0 ? body : null, zxid);
+  }
+
+  /**
+   * Only successes count: some failures (a throttled request, say) are answered without the leader. A multi of which an
+   * operation failed comes as a success, and was committed like one.
+   */
+  #noteAnswer({ sentAt, isAnsweredByLeader: byLeader, isWrite: isCommitted }: Request): void {
+    if (sentAt !== undefined) this.liveness.answered(sentAt, { byLeader, isCommitted });
   }
 
   /** Reads that left together: each gets its own part of the answer, as if it had been alone. */
@@ -270,18 +313,25 @@ export class Connection extends ConnectionManager {
       }
       return;
     }
-    const tookMs = this.#heardAt - (sentAt?.mono ?? 0);
+    const tookMs = this.#heardAt - (sentAt ?? 0);
     this.#traffic.takeApart(xid, tookMs, body, (read, itsCode) => {
       this.#noteReply(read, itsCode);
       read.callback(itsCode === 0 ? null : { code: itsCode }, itsCode === 0 ? body : null, zxid);
     });
   }
 
+  /** The rest of the connection would be the reply that is not read: the session goes on with another connection. */
+  #refuseReply(tooLong: ReplyLength): void {
+    const request = this.#traffic.replyTooLong({ isLast: this.isClosing });
+    this.#dropLink({ says: `the server sent garbage: a frame of ${tooLong.bytes} bytes`, kind: "transient" });
+    if (request) failLater([request], { code: ErrorCode.marshallingError, tooLong });
+  }
+
   #noteReply({ type, path, sentAt }: Request, code: number): void {
     if (sentAt === undefined) return;
     this.#traffic.window.answered(sentAt, this.#heardAt);
     if (this.#options.trace === undefined) return;
-    const took = (this.liveness.now().mono - sentAt.mono).toFixed(1);
+    const took = (this.liveness.now() - sentAt).toFixed(1);
     this.#options.trace(`${opcodeName(type)} ${path} -> ${code === 0 ? "ok" : errorName(code)} in ${took} ms`);
   }
 
@@ -316,6 +366,31 @@ export class Connection extends ConnectionManager {
     this.#inbox.detach();
   }
 
+  #beat(): void {
+    if (this.#isReadOnly) this.#outbox.ping();
+    else this.#outbox.beat(this.#syncBeat());
+  }
+
+  /** The leader's answer to a sync is the second step of the lease's proof; a committed transaction behind it is the third. */
+  #syncBeat(): Request {
+    const request = new Request(Opcode.sync, (writer) => writer.string("/"), "/");
+    request.callback = (failure) => {
+      if (failure === null && !this.#leases.isEmpty) this.#outbox.beat(this.#leases.beat());
+    };
+    return request;
+  }
+
+  /** Ends a session that a server has opened without being asked for it; on a link that is not the session's yet. */
+  #closeOther(link: Link): void {
+    const writer = new JuteWriter();
+    const frame = writer.beginFrame();
+    writer.int(1);
+    writer.int(Opcode.closeSession);
+    writer.endFrame(frame);
+    link.write(writer.take());
+    link.end();
+  }
+
   /** What was in flight on a connection that broke: repeated where that is harmless, reported as lost where it is not. */
   #unanswered(): void {
     const hadSession = this.#handshake.hasMetServer;
@@ -346,4 +421,8 @@ export class Connection extends ConnectionManager {
     this.#secrets.lose(loss.code);
     this.watches.lose();
   }
+}
+
+function earliest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }

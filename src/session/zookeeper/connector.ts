@@ -2,11 +2,18 @@ import { FrameReader } from "../../wire/frames.ts";
 import { JuteReader, MalformedFrameError } from "../../wire/jute.ts";
 import { type ConnectResponse, readConnectResponse } from "../../wire/records.ts";
 import type { TlsOptions } from "../options.ts";
+import type { Clock } from "./clock.ts";
 import { errorName } from "./failures.ts";
 import type { Handshake } from "./handshake.ts";
-import { type Endpoint, Link } from "./link.ts";
-import { type Instant, systemClock } from "./liveness.ts";
-import { type ConnectFailure, connectFailureOf, noAnswer, refusedHandshake, strangerFailure } from "./reasons.ts";
+import { type Endpoint, Link, loadTls, type Tls } from "./link.ts";
+import {
+  type ConnectFailure,
+  connectFailureOf,
+  noAnswer,
+  refusedHandshake,
+  strangerFailure,
+  unknownProtocol,
+} from "./reasons.ts";
 import type { ServerList } from "./servers.ts";
 
 /** A handshake reply has 36 or 37 bytes, a refusal 16. Anything much longer is another protocol. */
@@ -20,7 +27,7 @@ export interface Attached {
   readonly frames: FrameReader;
   readonly response: ConnectResponse;
   /** When the handshake left: the session's clock starts there. */
-  readonly sentAt: Instant;
+  readonly sentAt: number;
 }
 
 export interface ConnectorEvents {
@@ -37,6 +44,7 @@ export class Connector {
   readonly #servers: ServerList;
   readonly #tls: TlsOptions | undefined;
   readonly #handshake: Handshake;
+  readonly #clock: Clock;
   readonly #events: ConnectorEvents;
   /** Ends a search for good. */
   readonly #stopping = new AbortController();
@@ -45,10 +53,17 @@ export class Connector {
   #link: Link | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(servers: ServerList, tls: TlsOptions | undefined, handshake: Handshake, events: ConnectorEvents) {
+  constructor(
+    servers: ServerList,
+    tls: TlsOptions | undefined,
+    handshake: Handshake,
+    clock: Clock,
+    events: ConnectorEvents,
+  ) {
     this.#servers = servers;
     this.#tls = tls;
     this.#handshake = handshake;
+    this.#clock = clock;
     this.#events = events;
   }
 
@@ -58,8 +73,8 @@ export class Connector {
     this.#searching = true;
     const unresolved = (endpoint: Endpoint, why: ConnectFailure) => this.#events.failed(endpoint, why);
     const search = { signal: this.#stopping.signal, timeoutMs: this.#events.attemptMs(), unresolved };
-    this.#servers.next(search).then(
-      (endpoint) => this.#attempt(endpoint),
+    Promise.all([this.#servers.next(search), loadTls(this.#tls)]).then(
+      ([endpoint, tls]) => this.#attempt(endpoint, tls),
       () => {
         // Only stop() ends a search in vain, and whoever stopped it does not want to hear of it.
         this.#searching = false;
@@ -75,11 +90,11 @@ export class Connector {
     this.#link = undefined;
   }
 
-  #attempt(endpoint: Endpoint): void {
+  #attempt(endpoint: Endpoint, tls: Tls | undefined): void {
     if (this.#isStopped) return;
     const frames = new FrameReader(MAX_HANDSHAKE_BYTES);
     const received: Buffer[] = [];
-    let sentAt: Instant | undefined;
+    let sentAt: number | undefined;
     const fail = (why: ConnectFailure) => {
       clearTimeout(this.#timer);
       this.#link?.destroy();
@@ -88,9 +103,9 @@ export class Connector {
       this.#servers.failed(endpoint.address, why);
       this.#events.failed(endpoint, why);
     };
-    const link = new Link(endpoint, this.#tls, {
+    const link = new Link(endpoint, tls, {
       open: () => {
-        sentAt = systemClock.now();
+        sentAt = this.#clock.now();
         this.#events.greeting(endpoint);
         link.write(this.#handshake.firstFlight(sentAt));
       },
@@ -102,10 +117,10 @@ export class Connector {
         clearTimeout(this.#timer);
         this.#link = undefined;
         this.#searching = false;
-        this.#events.attached({ link, frames, response: reply, sentAt: sentAt ?? systemClock.now() });
+        this.#events.attached({ link, frames, response: reply, sentAt: sentAt ?? this.#clock.now() });
       },
       drain: () => {},
-      closed: (error) => fail(connectFailureOf(error, { isPlain: this.#tls === undefined })),
+      closed: (error) => fail(connectFailureOf(error, { isPlain: tls === undefined })),
     });
     this.#link = link;
     this.#timer = setTimeout(() => fail(noAnswer()), this.#events.attemptMs());
@@ -124,7 +139,8 @@ function firstReply(frames: FrameReader, received: readonly Buffer[]): ConnectRe
       const code = reader.int();
       return refusedHandshake(code, errorName(code));
     }
-    return readConnectResponse(reader);
+    const response = readConnectResponse(reader);
+    return response.protocolVersion === 0 ? response : unknownProtocol(response.protocolVersion);
   } catch (error) {
     if (error instanceof MalformedFrameError) return strangerFailure(Buffer.concat(received));
     throw error;

@@ -1,6 +1,5 @@
 import type { JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode, Xid } from "../../wire/protocol.ts";
-import type { Instant } from "./liveness.ts";
 import { MAX_LOSSES } from "./request.ts";
 
 interface Credential {
@@ -16,13 +15,13 @@ interface Credential {
 export class Credentials {
   readonly #known: Credential[] = [];
   readonly #sent = new Set<Credential>();
-  #awaiting: { readonly credential: Credential; readonly sentAt: Instant }[] = [];
+  #awaiting: { readonly credential: Credential; readonly sentAt: number }[] = [];
 
   /**
    * The oldest that somebody waits for and the server has not judged: it answers these when it reads them, past all that it
    * has in hand. Those that were shown of our own accord are no reason to leave a server that answers everything else.
    */
-  get oldestSentAt(): Instant | undefined {
+  get oldestSentAt(): number | undefined {
     return this.#awaiting.find(({ credential }) => credential.settle)?.sentAt;
   }
 
@@ -36,7 +35,7 @@ export class Credentials {
   }
 
   /** Writes those that this connection has not seen; all of them after {@link connectionLost}. */
-  load(writer: JuteWriter, sentAt: Instant): void {
+  load(writer: JuteWriter, sentAt: number): void {
     for (const credential of this.#known) {
       if (this.#sent.has(credential)) continue;
       this.#sent.add(credential);

@@ -147,7 +147,7 @@ const ROWS: ReadonlyMap<number, Row> = new Map<number, Row>([
     "the server closed the session: it requires SASL authentication",
     permission,
   ),
-  row(ErrorCode.quotaExceeded, "QuotaExceeded", "quota-exceeded", "the quota is used up", operation),
+  row(ErrorCode.quotaExceeded, "QuotaExceeded", "quota-exceeded", "quota exceeded", operation),
   row(ErrorCode.throttledOp, "ThrottledOp", "throttled", "the server is overloaded and refused the request", operation),
 ]);
 

@@ -1,22 +1,24 @@
 import { isIP } from "node:net";
-import { formatAddress, parseConnectString } from "../connect-string.ts";
+import { formatAddress, isSocket, parseConnectString } from "../connect-string.ts";
 import type { ServerAddress, TlsOptions } from "../options.ts";
-import { openSocket } from "./link.ts";
+import { loadTls, openSocket } from "./link.ts";
 
 const ANSWER_TIMEOUT_MS = 3_000;
 const MAX_ANSWER_BYTES = 1 << 20;
 
 /** Sends one of the server's four-letter words on a connection of its own; resolves with the whole answer. */
-export function fourLetterWord(
+export async function fourLetterWord(
   server: ServerAddress,
   word: "isro" | "srvr",
   tls: TlsOptions | undefined,
   signal?: AbortSignal,
 ): Promise<string> {
   const { host, port } = server;
-  const socket = openSocket({ address: formatAddress(server), host, ip: host, port }, tls);
+  const loadedTls = await loadTls(tls);
+  signal?.throwIfAborted();
+  const socket = openSocket({ address: formatAddress(server), host, ip: host, port }, loadedTls);
   // A question in passing must not keep the process alive.
-  if (isIP(host) !== 0) socket.unref();
+  if (isIP(host) !== 0 || isSocket(server)) socket.unref();
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

@@ -2,7 +2,6 @@ import { JuteWriter } from "../../wire/jute.ts";
 import { type ConnectResponse, writeConnectRequest } from "../../wire/records.ts";
 import type { SessionOptions } from "../options.ts";
 import type { Credentials } from "./credentials.ts";
-import type { Instant } from "./liveness.ts";
 import type { Traffic } from "./traffic.ts";
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
@@ -45,7 +44,10 @@ export class Handshake {
     return this.#sessionId;
   }
 
-  /** The session timeout of the last server that accepted the session; undefined before the first. */
+  /**
+   * The session timeout to count on: the lowest that any server has granted; undefined before the first. A new leader
+   * rebuilds sessions with the timeout they were created with, and a late report of an earlier server carries its own.
+   */
   get grantedTimeoutMs(): number | undefined {
     return this.#grantedTimeoutMs;
   }
@@ -55,7 +57,7 @@ export class Handshake {
   }
 
   /** The first write on a new connection: the handshake and whatever may leave with it. */
-  firstFlight(now: Instant): Buffer {
+  firstFlight(now: number): Buffer {
     const writer = new JuteWriter();
     const frame = writer.beginFrame();
     writeConnectRequest(writer, {
@@ -71,8 +73,13 @@ export class Handshake {
     return writer.take();
   }
 
+  /** True when the server has opened another session than the one that was asked for: that one is over. */
+  isAnotherSession({ sessionId }: ConnectResponse): boolean {
+    return this.#hasMetReadWrite && sessionId !== this.#sessionId;
+  }
+
   accepted({ timeoutMs, sessionId, password, readOnly }: ConnectResponse): void {
-    this.#grantedTimeoutMs = timeoutMs;
+    this.#grantedTimeoutMs = Math.min(this.#grantedTimeoutMs ?? timeoutMs, timeoutMs);
     this.#hasMetReadWrite ||= !readOnly;
     this.#sessionId = sessionId;
     this.#password = password;
@@ -95,7 +102,7 @@ export class Handshake {
    * For a new session, reads that wait already (and a goodbye behind them) leave together with the handshake: one round trip.
    * Not writes: a server that has no quorum accepts connections and drops them, and their fate would be unknown.
    */
-  #loadReads(writer: JuteWriter, now: Instant): void {
+  #loadReads(writer: JuteWriter, now: number): void {
     this.#credentials.load(writer, now);
     this.#traffic.load(now, { into: writer, onlyRepeatable: true });
     this.#isOneFlight = this.#session.isClosing && !this.#traffic.hasQueued;

@@ -1,4 +1,4 @@
-import { type Instant, type Liveness, reportingDelayMs } from "./liveness.ts";
+import { beatMs, type Liveness } from "./liveness.ts";
 
 export interface HeartbeatEvents {
   /** Something must be sent that shows the leader we live, and whose answer shows us that it knows. */
@@ -22,9 +22,9 @@ export class Heartbeat {
   #attachedAt = 0;
   #lastHeard = 0;
   #lastBeat = 0;
-  #oldestSentAt: () => Instant | undefined;
+  #oldestSentAt: () => number | undefined;
 
-  constructor(liveness: Liveness, oldestSentAt: () => Instant | undefined, events: HeartbeatEvents) {
+  constructor(liveness: Liveness, oldestSentAt: () => number | undefined, events: HeartbeatEvents) {
     this.#liveness = liveness;
     this.#oldestSentAt = oldestSentAt;
     this.#events = events;
@@ -34,8 +34,7 @@ export class Heartbeat {
   attach(timeoutMs: number): void {
     this.#timeoutMs = timeoutMs;
     this.#attached = true;
-    const { mono } = this.#liveness.now();
-    this.#lastHeard = this.#lastBeat = this.#attachedAt = mono;
+    this.#lastHeard = this.#lastBeat = this.#attachedAt = this.#liveness.now();
     this.#schedule();
   }
 
@@ -52,6 +51,14 @@ export class Heartbeat {
     this.#timeoutMs = 0;
   }
 
+  /** Sends the next beat now, and the others at their pace behind it. */
+  beatNow(): void {
+    if (!this.#attached) return;
+    this.#lastBeat = this.#liveness.now();
+    this.#events.beat();
+    this.#schedule();
+  }
+
   heard(now: number): void {
     this.#lastHeard = now;
   }
@@ -61,37 +68,32 @@ export class Heartbeat {
     return this.#timeoutMs * 0.4;
   }
 
-  // Two beats are a little more than the reporting delay of Liveness, so every third proves the first.
-  get #beatMs(): number {
-    return reportingDelayMs(this.#timeoutMs) * 0.55;
-  }
-
   /** What left with a handshake is looked at when that has been answered, however long it took. */
   #unansweredSince(now: number): number {
-    return Math.max(this.#oldestSentAt()?.mono ?? now, this.#attachedAt);
+    return Math.max(this.#oldestSentAt() ?? now, this.#attachedAt);
   }
 
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#timeoutMs === 0) return;
-    const now = this.#liveness.now().mono;
-    let wait = this.#liveness.monotonicLeftMs();
+    const now = this.#liveness.now();
+    let wait = this.#liveness.aliveForMs();
     if (this.#attached) {
       const silentSince = Math.min(this.#lastHeard, this.#unansweredSince(now));
-      wait = Math.min(wait, silentSince + this.#silenceMs - now, this.#lastBeat + this.#beatMs - now);
+      wait = Math.min(wait, silentSince + this.#silenceMs - now, this.#lastBeat + beatMs(this.#timeoutMs) - now);
     }
     this.#timer = setTimeout(() => this.#check(), Math.max(1, Math.ceil(wait)));
   }
 
   #check(): void {
-    if (this.#liveness.monotonicLeftMs() <= 0) return this.#despair();
-    const now = this.#liveness.now().mono;
+    if (this.#liveness.aliveForMs() <= 0) return this.#despair();
+    const now = this.#liveness.now();
     if (this.#attached) {
       if (now - this.#lastHeard >= this.#silenceMs) return this.#doubt();
       // Events alone are no answer: a server that leaves a beat unanswered is of no use.
       if (now - this.#unansweredSince(now) >= this.#silenceMs)
         return this.#events.silent("the server sends, but it does not answer");
-      if (now - this.#lastBeat >= this.#beatMs) {
+      if (now - this.#lastBeat >= beatMs(this.#timeoutMs)) {
         this.#lastBeat = now;
         this.#events.beat();
       }
@@ -103,7 +105,7 @@ export class Heartbeat {
   #despair(): void {
     setImmediate(() => {
       if (this.#timeoutMs === 0) return;
-      if (this.#liveness.monotonicLeftMs() > 0) return this.#schedule();
+      if (this.#liveness.aliveForMs() > 0) return this.#schedule();
       this.#events.expired();
     });
   }
@@ -114,7 +116,7 @@ export class Heartbeat {
     setImmediate(() => {
       if (!this.#attached) return;
       if (this.#lastHeard !== heardBefore) return this.#schedule();
-      this.#events.silent(`nothing heard for ${Math.round(this.#liveness.now().mono - heardBefore)} ms`);
+      this.#events.silent(`nothing heard for ${Math.round(this.#liveness.now() - heardBefore)} ms`);
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { FrameReader } from "../../wire/frames.ts";
+import { type FrameReader, OversizedFrameError } from "../../wire/frames.ts";
 import { JuteReader, MalformedFrameError } from "../../wire/jute.ts";
 import { Xid } from "../../wire/protocol.ts";
 
@@ -13,6 +13,10 @@ export interface InboxEvents {
   watchesSet(code: number): void;
   /** Everything that has arrived has been handed out, for now. */
   readOut(): void;
+  /** How long the next reply may be. */
+  maxReplyBytes(): number;
+  /** The next reply is longer than that; nothing of it was read. */
+  oversized(bytes: number, limit: number): void;
   garbage(what: string): void;
 }
 
@@ -55,12 +59,19 @@ export class Inbox {
 
   #read(): void {
     try {
-      while (this.#heldEvent === undefined && this.#frames?.next(this.#reader)) this.#handle(this.#reader);
+      while (this.#heldEvent === undefined && this.#next()) this.#handle(this.#reader);
     } catch (error) {
       if (!(error instanceof MalformedFrameError)) throw error;
-      this.#events.garbage(error.message);
+      if (error instanceof OversizedFrameError) this.#events.oversized(error.length, error.limit);
+      else this.#events.garbage(error.message);
     }
     this.#events.readOut();
+  }
+
+  #next(): boolean {
+    if (this.#frames === undefined) return false;
+    this.#frames.maxLength = this.#events.maxReplyBytes();
+    return this.#frames.next(this.#reader);
   }
 
   #handle(reader: JuteReader): void {

@@ -1,5 +1,6 @@
 import { connect, isIP, type OnReadOpts, Socket } from "node:net";
-import tls from "node:tls";
+import type * as NodeTls from "node:tls";
+import { isSocket } from "../connect-string.ts";
 import type { TlsOptions } from "../options.ts";
 import { throwLater } from "./notify.ts";
 
@@ -8,8 +9,19 @@ export interface Endpoint {
   /** `host:port` as in the connect string. */
   readonly address: string;
   readonly host: string;
+  /** The path, for a socket in the file system. */
   readonly ip: string;
   readonly port: number;
+}
+
+/** TLS options, and Node's module that carries them out. */
+export interface Tls extends TlsOptions {
+  readonly module: typeof NodeTls;
+}
+
+/** Loads Node's TLS only for sessions that use it: loading takes 3 ms on Node 20 and 12 ms on Node 24. */
+export async function loadTls(options: TlsOptions | undefined): Promise<Tls | undefined> {
+  return options && { ...options, module: await import("node:tls") };
 }
 
 /** How long the last bytes may take to leave. */
@@ -37,12 +49,12 @@ export class Link {
   #events: LinkEvents | undefined;
   #error: Error | undefined;
 
-  constructor(endpoint: Endpoint, tlsOptions: TlsOptions | undefined, events: LinkEvents) {
+  constructor(endpoint: Endpoint, tls: Tls | undefined, events: LinkEvents) {
     this.endpoint = endpoint;
     this.#events = events;
-    this.#socket = openSocket(endpoint, tlsOptions, this.#receive());
+    this.#socket = openSocket(endpoint, tls, this.#receive());
     this.#socket.setNoDelay();
-    this.#socket.once(tlsOptions === undefined ? "connect" : "secureConnect", () => this.#events?.open());
+    this.#socket.once(tls === undefined ? "connect" : "secureConnect", () => this.#events?.open());
     this.#socket.on("drain", () => this.#events?.drain());
     this.#socket.on("error", (error) => {
       this.#error = error;
@@ -116,26 +128,22 @@ function copyOf(bytes: Buffer, length: number): Buffer {
 }
 
 /** The bare socket: also used for four-letter words. */
-export function openSocket(
-  endpoint: Endpoint,
-  options: TlsOptions | undefined,
-  onread?: OnReadOpts | undefined,
-): Socket {
+export function openSocket(endpoint: Endpoint, tls: Tls | undefined, onread?: OnReadOpts | undefined): Socket {
   const { ip, port } = endpoint;
-  if (options === undefined) return connect({ host: ip, port, ...(onread && { onread }) });
-  const servername = options.servername ?? endpoint.host;
+  const where = isSocket(endpoint) ? { path: ip } : { host: ip, port };
+  if (tls === undefined) return connect({ ...where, ...(onread && { onread }) });
+  const servername = tls.servername ?? endpoint.host;
   try {
-    return tls.connect({
-      host: ip,
-      port,
+    return tls.module.connect({
+      ...where,
       ...(onread && { onread }),
       // Server name indication takes names only; an IP address is still checked against the certificate.
       ...(isIP(servername) === 0 ? { servername } : {}),
-      checkServerIdentity: (_, certificate) => tls.checkServerIdentity(servername, certificate),
-      rejectUnauthorized: options.insecure !== true,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-      ...(options.cert === undefined ? {} : { cert: options.cert }),
-      ...(options.key === undefined ? {} : { key: options.key }),
+      checkServerIdentity: (_, certificate) => tls.module.checkServerIdentity(servername, certificate),
+      rejectUnauthorized: tls.insecure !== true,
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+      ...(tls.key === undefined ? {} : { key: tls.key }),
     });
   } catch (error) {
     // A certificate or key that cannot be used is noticed here and now; to callers it is a connection that failed.

@@ -1,33 +1,19 @@
 /**
- * The session's own clock: when may a server have expired us?
+ * The session's own clock: until when can no server have expired the session? docs/adr/0003 has the proof.
  *
- * The leader of an ensemble expires sessions, counting from when it last heard of them. We talk to one server, often a follower.
- * It notes whom it heard from and tells the leader whenever the leader pings it, every half tick. So an answer proves
- * little: a follower answers pings and reads from its own memory, also when it is cut off from the leader, and it may die
- * before it has told the leader of our last request. What can be proved is this: once a request has been answered, the
- * follower has noted it; if half a tick later another is sent that the *leader* has to answer (sync, any write), then that
- * answer shows that the leader has been told of the first. The session's life is counted from when the first was sent.
+ * The leader expires sessions, counting from when it last heard of them. A client talks to one server, often a follower,
+ * which reports its clients to the leader when the leader pings it, every half tick. So one answer proves little. Three do:
+ *
+ * 1. P is answered: the follower has noted the session.
+ * 2. Y is sent half a tick later and answered by the leader, which has pinged the follower meanwhile. The ping travels in
+ *    front of Y's answer, so the follower has reported P when the client has that answer.
+ * 3. S is sent then, behind the report, and is a committed transaction: the report has reached a leader with a quorum. The
+ *    lease runs from the send time of P.
+ *
+ * `sync` and handshakes are answered by a leader without followers too, for as long as syncLimit, while another leader's
+ * clock may run. They serve as P and Y, never as S. A session without a lease counts itself alive after step 2.
  */
-
-/** One moment on both clocks. Linux's monotonic clock stops while the machine sleeps; the wall clock can be set. */
-export interface Instant {
-  readonly mono: number;
-  readonly wall: number;
-}
-
-export function earlier(one: Instant | undefined, other: Instant | undefined): Instant | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return one.mono <= other.mono ? one : other;
-}
-
-export interface Clock {
-  now(): Instant;
-}
-
-/** Not `performance`: the first look at it loads ten of node's modules, at every start. */
-export const systemClock: Clock = {
-  now: () => ({ mono: Number(process.hrtime.bigint()) / 1e6, wall: Date.now() }),
-};
+import type { Clock } from "./clock.ts";
 
 /** Clocks run at different speeds, and timers fire late. */
 export function safetyMarginMs(timeoutMs: number): number {
@@ -39,77 +25,121 @@ export function reportingDelayMs(timeoutMs: number): number {
   return timeoutMs / 4;
 }
 
+/** Two beats are a little more than the reporting delay, so every third beat proves the first. */
+export function beatMs(timeoutMs: number): number {
+  return reportingDelayMs(timeoutMs) * 0.55;
+}
+
+/**
+ * How old P may be, as a part of the timeout, when S is answered. A leader that was paused can answer requests before it
+ * sends the ping that is overdue, and expire the session a moment later. When it answered P its last report was at most
+ * 0.25 (half a tick) + 0.14 (a beat) old, so nothing expires before P + 1 - 0.39. An answer that comes by
+ * 1 - 0.25 - 0.14 - 0.07 leaves the leader 0.07 of the timeout to exchange one ping with the follower.
+ */
+const MAX_PROOF_AGE = 0.54;
+
 /** Requests sent closer together than this part of the timeout are remembered as one, the first: that errs on the safe side. */
 const RESOLUTION = 1 / 64;
+
+export interface Answer {
+  /** The leader must have seen the request: a sync or a write. */
+  readonly byLeader: boolean;
+  /** A quorum must have acknowledged it: a write. */
+  readonly isCommitted: boolean;
+}
 
 export class Liveness {
   readonly #clock: Clock;
   #timeoutMs = 0;
-  /** What the leader is known to have heard. */
-  #heard: Instant | undefined;
-  /** Answered requests of this connection, in order; none older than the last that the leader has heard of. */
-  #noted: { readonly sentAt: Instant; readonly answeredAt: number }[] = [];
+  #aliveUntil = Number.NEGATIVE_INFINITY;
+  #leaseUntil = Number.NEGATIVE_INFINITY;
+  /** Step 1: the leader's answers on this connection, oldest first; none older than the last that was reported. */
+  #noted: { readonly sentAt: number; readonly answeredAt: number }[] = [];
+  /** Step 2: what the server is known to have reported, and since when, oldest first; none older than the last that was proved. */
+  #reported: { readonly sentAt: number; readonly knownAt: number }[] = [];
+  #isLeased = false;
 
-  constructor(clock: Clock = systemClock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  now(): Instant {
+  now(): number {
     return this.#clock.now();
   }
 
-  /** A handshake sent at `sentAt` was accepted with this timeout: the leader itself has looked at the session. */
-  start(timeoutMs: number, sentAt: Instant): void {
+  /** While locks rest on the session its life is the lease, not the weaker promise. */
+  set isLeased(isLeased: boolean) {
+    this.#isLeased = isLeased;
+  }
+
+  /** A handshake sent at `sentAt` was accepted: a leader has looked at the session, which may be a deposed one. */
+  start(timeoutMs: number, sentAt: number): void {
+    const isShorter = timeoutMs < this.#timeoutMs;
     this.#timeoutMs = timeoutMs;
+    const until = sentAt + this.#lifeMs;
+    this.#aliveUntil = isShorter ? until : Math.max(this.#aliveUntil, until);
+    // The server counts its shorter timeout from this handshake on, whatever was granted before.
+    if (isShorter) this.#leaseUntil = Math.min(this.#leaseUntil, until);
     this.#noted = [];
-    this.#credit(sentAt);
+    // The leader itself has looked at the session: the handshake needs no report.
+    this.#reported = [{ sentAt, knownAt: this.#clock.now() }];
   }
 
   /** The connection is gone: later answers will say nothing about the server at its other end. */
   detach(): void {
     this.#noted = [];
+    this.#reported = [];
   }
 
-  /** A request sent at `sentAt` has been answered, and by the leader if nobody else could have. */
-  answered(sentAt: Instant, { byLeader }: { byLeader: boolean }): void {
-    if (byLeader) this.#prove(sentAt.mono - reportingDelayMs(this.#timeoutMs));
+  /** A request sent at `sentAt` has been answered. */
+  answered(sentAt: number, { byLeader, isCommitted }: Answer): void {
+    if (!byLeader) return;
+    const now = this.#clock.now();
+    if (isCommitted) this.#prove(sentAt, now);
+    this.#report(sentAt, now);
     const last = this.#noted.at(-1);
-    if (last !== undefined && sentAt.mono - last.sentAt.mono < this.#timeoutMs * RESOLUTION) return;
-    this.#noted.push({ sentAt, answeredAt: this.#clock.now().mono });
+    if (last !== undefined && sentAt - last.sentAt < this.#timeoutMs * RESOLUTION) return;
+    this.#noted.push({ sentAt, answeredAt: now });
   }
 
-  /** False as soon as either clock says that a server may have expired the session. */
   isAlive(): boolean {
     return this.aliveForMs() > 0;
   }
 
+  /** Until the session must count as lost: the lease while locks rest on it. */
   aliveForMs(): number {
-    const { mono, wall } = this.#clock.now();
-    return Math.max(0, Math.min(this.#left("mono", mono), this.#left("wall", wall)));
+    const until = this.#isLeased ? Math.min(this.#aliveUntil, this.#leaseUntil) : this.#aliveUntil;
+    return Math.max(0, until - this.#clock.now());
   }
 
-  /** What is left by the clock that nobody can set: the session ends when this reaches 0. */
-  monotonicLeftMs(): number {
-    return Math.max(0, this.#left("mono", this.#clock.now().mono));
+  leaseForMs(): number {
+    return Math.max(0, Math.min(this.#aliveUntil, this.#leaseUntil) - this.#clock.now());
   }
 
-  /** The leader has been told of everything that was answered by then. */
-  #prove(until: number): void {
-    const noted = this.#noted;
-    let told = -1;
-    for (let next = noted[0]; next !== undefined && next.answeredAt <= until; next = noted[told + 1]) told += 1;
-    const heard = noted[told];
-    if (heard === undefined) return;
-    this.#credit(heard.sentAt);
-    if (told > 0) noted.splice(0, told);
+  get #lifeMs(): number {
+    return this.#timeoutMs - safetyMarginMs(this.#timeoutMs);
   }
 
-  #credit(heard: Instant): void {
-    if (this.#heard === undefined || heard.mono > this.#heard.mono) this.#heard = heard;
+  /** Step 2: Y, sent at `sentAt`, is answered. */
+  #report(sentAt: number, now: number): void {
+    const noted = takeLast(this.#noted, ({ answeredAt }) => answeredAt <= sentAt - reportingDelayMs(this.#timeoutMs));
+    if (noted === undefined) return;
+    this.#aliveUntil = Math.max(this.#aliveUntil, noted.sentAt + this.#lifeMs);
+    if (noted.sentAt !== this.#reported.at(-1)?.sentAt) this.#reported.push({ sentAt: noted.sentAt, knownAt: now });
   }
 
-  #left(which: keyof Instant, now: number): number {
-    if (this.#heard === undefined) return 0;
-    return this.#heard[which] + this.#timeoutMs - safetyMarginMs(this.#timeoutMs) - now;
+  /** Step 3: S, sent at `sentAt`, is committed. */
+  #prove(sentAt: number, now: number): void {
+    const reported = takeLast(this.#reported, ({ knownAt }) => knownAt <= sentAt);
+    if (reported === undefined || now - reported.sentAt > this.#timeoutMs * MAX_PROOF_AGE) return;
+    this.#leaseUntil = Math.max(this.#leaseUntil, reported.sentAt + this.#lifeMs);
   }
+}
+
+/** The last entry of the first ones that are `isDone`; those in front of it are dropped. */
+function takeLast<T>(entries: T[], isDone: (entry: T) => boolean): T | undefined {
+  let last = -1;
+  for (let next = entries[0]; next !== undefined && isDone(next); next = entries[last + 1]) last += 1;
+  if (last > 0) entries.splice(0, last);
+  return last < 0 ? undefined : entries[0];
 }

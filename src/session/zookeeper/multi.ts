@@ -2,6 +2,7 @@ import { type JuteReader, type JuteWriter, MalformedFrameError } from "../../wir
 import { ErrorCode, Opcode } from "../../wire/protocol.ts";
 import { readMultiHeader, readStat, writeCreate, writeMultiHeader } from "../../wire/records.ts";
 import { CreateMode, type MultiOp, type MultiResult, OPEN_ACL, type ReadOp, type ReadResult } from "../session.ts";
+import type { Chroot } from "./chroot.ts";
 import { failureOf } from "./failures.ts";
 
 export const ANY_VERSION = -1;
@@ -51,12 +52,19 @@ export function writeDelete(writer: JuteWriter, path: string, serverPath: string
   writer.int(version);
 }
 
+/**
+ * The path of a znode that was created: the one that was asked for, and behind it the number of a sequential one. Any other
+ * path does not answer our request, and a caller must not go on with it: it would watch and delete it.
+ */
+export function readCreatedPath(reader: JuteReader, askedPath: string): string {
+  const path = reader.text();
+  if (path === askedPath || (path.startsWith(askedPath) && /^-?\d+$/.test(path.slice(askedPath.length)))) return path;
+  throw new MalformedFrameError("a created path that was not asked for");
+}
+
 /** A failed multi comes as a success whose every result is an error: the first real one among them is thrown. */
-export function readMulti(
-  reader: JuteReader,
-  ops: readonly MultiOp[],
-  toClientPath: (path: string) => string,
-): MultiResult[] {
+export function readMulti(reader: JuteReader, ops: readonly MultiOp[], chroot: Chroot): MultiResult[] {
+  const createdPath = (asked: string) => chroot.toClientPath(readCreatedPath(reader, chroot.toServerPath(asked)));
   const results: MultiResult[] = [];
   let failure: Error | undefined;
   for (let header = readMultiHeader(reader); !header.done; header = readMultiHeader(reader)) {
@@ -64,13 +72,13 @@ export function readMulti(
     if (op === undefined) throw new MalformedFrameError("a multi with too many results");
     switch (header.type) {
       case Opcode.create:
-        results.push({ op: "create", path: toClientPath(reader.text()) });
+        results.push({ op: "create", path: createdPath(op.path) });
         break;
       // Servers before 3.7.2, 3.8.2 and 3.9 answer create2 as create; the header tells which it is.
       case Opcode.create2:
       case Opcode.createContainer:
       case Opcode.createTtl:
-        results.push({ op: "create", path: toClientPath(reader.text()), stat: readStat(reader) });
+        results.push({ op: "create", path: createdPath(op.path), stat: readStat(reader) });
         break;
       case Opcode.setData:
         results.push({ op: "setData", stat: readStat(reader) });
@@ -90,7 +98,22 @@ export function readMulti(
     }
   }
   if (failure !== undefined) throw failure;
+  if (ops.some(({ op }, index) => results[index]?.op !== op))
+    throw new MalformedFrameError("a multi with other results");
   return results;
+}
+
+/**
+ * The error of the session in a failed multi, or 0. Such a multi comes under a header that says 0, though it proves the
+ * opposite of a committed transaction: the leader is about to close the session, or the session has moved.
+ */
+export function sessionErrorOf(reader: JuteReader): number {
+  for (let header = readMultiHeader(reader); header.type === Opcode.error && !header.done; ) {
+    const code = reader.int();
+    if (code === ErrorCode.sessionExpired || code === ErrorCode.sessionMoved) return code;
+    header = readMultiHeader(reader);
+  }
+  return 0;
 }
 
 export function writeMultiRead(
@@ -109,8 +132,16 @@ export function writeMultiRead(
 export function readMultiRead(reader: JuteReader, ops: readonly ReadOp[]): ReadResult[] {
   const results: ReadResult[] = [];
   for (let header = readMultiHeader(reader); !header.done; header = readMultiHeader(reader)) {
-    const path = ops[results.length]?.path;
-    if (path === undefined) throw new MalformedFrameError("a multiRead with too many results");
+    const asked = ops[results.length];
+    if (asked === undefined) throw new MalformedFrameError("a multiRead with too many results");
+    const { path } = asked;
+    if (header.type !== Opcode.error && header.type !== Opcode[asked.op])
+      throw new MalformedFrameError(`a multiRead result of type ${header.type}`);
+    // Servers other than Apache's tell an error in the header of the read itself, without a body behind it.
+    if (header.type !== Opcode.error && header.err !== 0) {
+      results.push({ op: "error", path, error: failureOf(header.err, path) });
+      continue;
+    }
     switch (header.type) {
       case Opcode.getData:
         results.push({ op: "getData", path, data: reader.buffer(), stat: readStat(reader) });
@@ -125,5 +156,6 @@ export function readMultiRead(reader: JuteReader, ops: readonly ReadOp[]): ReadR
         throw new MalformedFrameError(`a multiRead result of type ${header.type}`);
     }
   }
+  if (results.length < ops.length) throw new MalformedFrameError("a multiRead with too few results");
   return results;
 }

@@ -2,8 +2,8 @@ import type { JuteWriter } from "../../wire/jute.ts";
 import { Opcode, Xid } from "../../wire/protocol.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Link } from "./link.ts";
-import type { Instant, Liveness } from "./liveness.ts";
-import { Request } from "./request.ts";
+import type { Liveness } from "./liveness.ts";
+import type { Request } from "./request.ts";
 import { Ring } from "./ring.ts";
 import type { Traffic } from "./traffic.ts";
 import type { SetWatchesPiece } from "./watches.ts";
@@ -16,7 +16,7 @@ export class Outbox {
   readonly #traffic: Traffic;
   readonly #credentials: Credentials;
   readonly #liveness: Liveness;
-  readonly #pings = new Ring<Instant>();
+  readonly #pings = new Ring<number>();
   #link: Link | undefined;
   #isWritable = false;
   #isScheduled = false;
@@ -77,18 +77,16 @@ export class Outbox {
     } while (this.#isWritable && this.#traffic.canLoad);
   }
 
-  /** Asks the leader for a sign of life: a sync, which a server cannot answer without it. */
-  beat(): void {
+  /** Sends a request that only the leader can answer, past everything that waits in the queue. */
+  beat(request: Request): void {
     if (this.#link === undefined) return;
-    const now = this.#liveness.now();
-    const sync = new Request(Opcode.sync, (writer) => writer.string("/"), "/");
-    // Of no use on another connection.
-    sync.abandoned = true;
-    this.#traffic.loadFirst(sync, now);
+    // On another connection its answer would prove nothing: it is never repeated.
+    request.abandoned = true;
+    this.#traffic.loadFirst(request, this.#liveness.now());
     this.#write(this.#link);
   }
 
-  /** The same on a read-only server, which has no leader to ask. */
+  /** The heartbeat on a read-only server, which has no leader to ask. */
   ping(): void {
     if (this.#link === undefined) return;
     const now = this.#liveness.now();
@@ -100,7 +98,7 @@ export class Outbox {
   pingAnswered(): void {
     const sentAt = this.#pings.shift();
     // There is no leader to hear of it; the read-only server's word is all there is.
-    if (sentAt !== undefined) this.#liveness.answered(sentAt, { byLeader: true });
+    if (sentAt !== undefined) this.#liveness.answered(sentAt, { byLeader: true, isCommitted: false });
   }
 
   /** A last word on a connection about to be left, past everything that waits. */

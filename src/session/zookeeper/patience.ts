@@ -1,6 +1,6 @@
 import { startTimer } from "../../timer.ts";
 import type { SessionOptions } from "../options.ts";
-import { systemClock } from "./liveness.ts";
+import type { Clock } from "./clock.ts";
 import type { ServerList } from "./servers.ts";
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
@@ -11,20 +11,22 @@ export class Patience {
   readonly limitMs: number;
   readonly #refusedLimitMs: number;
   readonly #servers: ServerList;
+  readonly #clock: Clock;
   readonly #onGivenUp: (message: string) => void;
   #startedAt = 0;
   #stopTimer: (() => void) | undefined;
 
-  constructor(options: SessionOptions, servers: ServerList, onGivenUp: (message: string) => void) {
+  constructor(options: SessionOptions, servers: ServerList, clock: Clock, onGivenUp: (message: string) => void) {
     this.limitMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     this.#refusedLimitMs = options.refusedTimeoutMs ?? this.limitMs;
     this.#servers = servers;
+    this.#clock = clock;
     this.#onGivenUp = onGivenUp;
   }
 
   start(): void {
     this.stop();
-    this.#startedAt = systemClock.now().mono;
+    this.#startedAt = this.#clock.now();
     this.#stopTimer = startTimer(this.limitMs, () => this.#giveUp(` within ${this.limitMs / 1000} s`));
   }
 
@@ -41,7 +43,7 @@ export class Patience {
 
   #isHopeless(): boolean {
     if (this.#servers.allFailed(["permanent"])) return true;
-    const isLong = systemClock.now().mono - this.#startedAt >= this.#refusedLimitMs;
+    const isLong = this.#clock.now() - this.#startedAt >= this.#refusedLimitMs;
     return isLong && this.#servers.allFailed(["permanent", "refused"]);
   }
 

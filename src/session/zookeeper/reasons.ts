@@ -21,6 +21,8 @@ const permanent = (says: string): ConnectFailure => ({ says, kind: "permanent" }
 
 const BY_CODE: Readonly<Record<string, ConnectFailure>> = {
   ECONNREFUSED: refused("connection refused"),
+  EACCES: permanent("not permitted: the server belongs to another user"),
+  ENOENT: refused("no such socket"),
   EHOSTUNREACH: refused("no route to host"),
   ENETUNREACH: refused("network unreachable"),
   EADDRNOTAVAIL: refused("address not available"),
@@ -76,6 +78,10 @@ export function connectFailureOf(error: Error | undefined, { isPlain = false } =
   if (/^ERR_(SSL|TLS|OSSL)/.test(code)) return permanent(`TLS failed: ${reason}`);
   return transient(error.message);
 }
+
+/** Only version 0 is known: what an answer of another version means cannot be relied on. */
+export const unknownProtocol = (version: number): ConnectFailure =>
+  permanent(`the server speaks version ${version} of the handshake, which zksh does not know`);
 
 export const noAnswer = (): ConnectFailure => transient("no answer");
 

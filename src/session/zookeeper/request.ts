@@ -1,6 +1,5 @@
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { Opcode } from "../../wire/protocol.ts";
-import type { Instant } from "./liveness.ts";
 
 /** What broke this many connections is probably what breaks them (a request larger than jute.maxbuffer, say). */
 export const MAX_LOSSES = 3;
@@ -10,6 +9,20 @@ export interface Failure {
   readonly code: number;
   /** With `marshallingError` from ourselves: which value the wire cannot carry. */
   readonly cause?: unknown;
+  /** The reply was longer than the session accepts. */
+  readonly tooLong?: ReplyLength;
+  /** The request is longer than the session sends, and was not sent. */
+  readonly tooLarge?: RequestLength;
+}
+
+export interface RequestLength {
+  readonly bytes: number;
+  readonly limit: number;
+}
+
+export interface ReplyLength {
+  readonly bytes: number;
+  readonly limit: number;
 }
 
 /** Called once: with a reader on the reply's body, or with a failure. */
@@ -26,7 +39,7 @@ export class Request {
   callback: Callback = () => {};
   xid = 0;
   /** When it was written; undefined while it waits in the queue. */
-  sentAt: Instant | undefined;
+  sentAt: number | undefined;
   /** How long it is on the wire, once it was written. */
   bytes = 0;
   /** Connections that broke under it. */
@@ -36,6 +49,8 @@ export class Request {
   /** Given up by its caller after it was sent: its answer is still awaited, but it is not worth repeating. */
   abandoned = false;
 
+  /** A reply was refused because of its length: it is asked for once more, in case it was garbage. */
+  isReplyTooLong = false;
   /** A server has said that it did not execute it. */
   notExecuted = false;
   /** It left as one of several reads in a multiRead, under the same number as the others. */
@@ -62,15 +77,24 @@ export class Request {
     return IDEMPOTENT.has(this.type);
   }
 
-  /** Only the leader can have answered it. */
+  /** The reply may list names without a limit of the server's: data and everything else has one (jute.maxbuffer). */
+  get mayListNames(): boolean {
+    return this.isShared || LISTINGS.has(this.type);
+  }
+
+  /** Only the leader can have answered it, though it may be a deposed one. */
   get isAnsweredByLeader(): boolean {
-    return BY_LEADER.has(this.type);
+    return this.type === Opcode.sync || this.isWrite;
+  }
+
+  /** A quorum must have acknowledged it before it was answered. */
+  get isWrite(): boolean {
+    return WRITES.has(this.type);
   }
 }
 
-/** Operations that a follower cannot answer by itself: their answers come from the leader. */
-const BY_LEADER: ReadonlySet<number> = new Set([
-  Opcode.sync,
+/** Operations that become a transaction, also when they fail: a failure is committed like a success. */
+const WRITES: ReadonlySet<number> = new Set([
   Opcode.create,
   Opcode.create2,
   Opcode.createContainer,
@@ -79,6 +103,13 @@ const BY_LEADER: ReadonlySet<number> = new Set([
   Opcode.setData,
   Opcode.setAcl,
   Opcode.multi,
+]);
+
+const LISTINGS: ReadonlySet<number> = new Set([
+  Opcode.getChildren,
+  Opcode.getChildren2,
+  Opcode.getEphemerals,
+  Opcode.multiRead,
 ]);
 
 const IDEMPOTENT: ReadonlySet<number> = new Set([

@@ -1,4 +1,5 @@
 import type { SessionOptions } from "../options.ts";
+import type { Clock } from "./clock.ts";
 import { type Attached, Connector } from "./connector.ts";
 import type { Handshake } from "./handshake.ts";
 import type { Endpoint } from "./link.ts";
@@ -41,13 +42,13 @@ export class ServerSearch {
   /** The connection has answered something after its handshake. */
   #isProved = false;
 
-  constructor(options: SessionOptions, handshake: Handshake, events: ServerSearchEvents) {
+  constructor(options: SessionOptions, handshake: Handshake, clock: Clock, events: ServerSearchEvents) {
     this.#options = options;
     this.#handshake = handshake;
     this.#events = events;
     this.#servers = new ServerList(options.servers);
-    this.#patience = new Patience(options, this.#servers, (message) => events.unreachable(message));
-    this.#connector = new Connector(this.#servers, options.tls, handshake, {
+    this.#patience = new Patience(options, this.#servers, clock, (message) => events.unreachable(message));
+    this.#connector = new Connector(this.#servers, options.tls, handshake, clock, {
       attemptMs: () => this.#attemptMs(),
       greeting: (endpoint) => events.greeting(endpoint),
       attached: (attached) => this.#attached(attached),

@@ -1,8 +1,7 @@
 import type { LookupAddress } from "node:dns";
-import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { formatAddress } from "../connect-string.ts";
+import { formatAddress, isSocket } from "../connect-string.ts";
 import type { ServerAddress } from "../options.ts";
 import type { Endpoint } from "./link.ts";
 import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
@@ -106,7 +105,7 @@ export class ServerList {
   async #resolve(server: ServerAddress, { signal, timeoutMs, unresolved }: Search): Promise<Endpoint[]> {
     const address = formatAddress(server);
     const { host, port } = server;
-    if (isIP(host) !== 0) return [{ address, host, ip: host, port }];
+    if (isIP(host) !== 0 || isSocket(server)) return [{ address, host, ip: host, port }];
     try {
       const found = await lookUp(host, timeoutMs, signal);
       const endpoints = found.map(({ address: ip }) => ({ address, host, ip, port }));
@@ -126,6 +125,7 @@ export class ServerList {
 
 /** Leaves nothing behind with the signal, which lives as long as the session: names are looked up again and again. */
 async function lookUp(host: string, timeoutMs: number, signal: AbortSignal): Promise<readonly LookupAddress[]> {
+  const { lookup } = await import("node:dns/promises");
   const over = new AbortController();
   const end = () => over.abort();
   signal.addEventListener("abort", end);

@@ -1,7 +1,6 @@
 import { type JuteReader, JuteWriter, MalformedFrameError } from "../../wire/jute.ts";
 import { ErrorCode, Opcode } from "../../wire/protocol.ts";
-import { readMultiHeader } from "../../wire/records.ts";
-import type { Instant } from "./liveness.ts";
+import { readMultiHeader, readResultCode } from "../../wire/records.ts";
 import { type ReadBatches, writeBatch } from "./read-batches.ts";
 import { type Callback, type Failure, MAX_LOSSES, type Request } from "./request.ts";
 import { Ring } from "./ring.ts";
@@ -23,13 +22,17 @@ export class Traffic {
   readonly #inFlight = new Ring<Request>();
   readonly #writer = new JuteWriter();
   readonly #onQueued: () => void;
+  readonly #maxBytes: number;
   #lastXid: number;
+  /** The request whose reply has just cost the connection. */
+  #culprit: Request | undefined;
 
-  /** The first request gets the number after `lastXid`. */
-  constructor(onQueued: () => void, batches: ReadBatches, lastXid = 0) {
+  /** The first request gets the number after `lastXid`. A request of more than `maxBytes` is refused. */
+  constructor(onQueued: () => void, batches: ReadBatches, lastXid = 0, maxBytes = Number.POSITIVE_INFINITY) {
     this.#onQueued = onQueued;
     this.batches = batches;
     this.#lastXid = lastXid;
+    this.#maxBytes = maxBytes;
   }
 
   get writer(): JuteWriter {
@@ -46,7 +49,7 @@ export class Traffic {
     return this.#queue.length > 0;
   }
 
-  get oldestSentAt(): Instant | undefined {
+  get oldestSentAt(): number | undefined {
     return this.#inFlight.peek()?.sentAt;
   }
 
@@ -62,7 +65,7 @@ export class Traffic {
    * Writes waiting requests into the flight, as many as may be outstanding. With `onlyRepeatable` it stops at the first
    * request whose repetition would do harm, and every read goes alone: nobody has answered yet.
    */
-  load(now: Instant, { into = this.#writer, onlyRepeatable = false } = {}): void {
+  load(now: number, { into = this.#writer, onlyRepeatable = false } = {}): void {
     while (this.canLoad && into.length < FLIGHT_BYTES) {
       const together = onlyRepeatable ? 1 : this.batches.ahead(this.#queue, this.#room);
       if (together > 1) {
@@ -78,7 +81,7 @@ export class Traffic {
   }
 
   /** Writes a request into the flight past everything that waits, and past the window. */
-  loadFirst(request: Request, now: Instant): void {
+  loadFirst(request: Request, now: number): void {
     this.#write(this.#writer, request, now);
   }
 
@@ -104,6 +107,25 @@ export class Traffic {
     return request?.xid === xid ? request : undefined;
   }
 
+  /** What the next numbered reply answers, if anything is on its way. */
+  get next(): Request | undefined {
+    return this.#inFlight.peek();
+  }
+
+  /**
+   * The next reply is too long. Returns its request, which is no longer on its way, when that was so before or there will be
+   * no other connection; the first time, and where several reads share the reply, they are asked for again (each alone)
+   * with what else the connection has lost.
+   */
+  replyTooLong({ isLast }: { isLast: boolean }): Request | undefined {
+    const { next } = this;
+    this.#culprit = next;
+    if (next === undefined || next.isShared) return undefined;
+    if (next.isReplyTooLong || isLast) return this.#inFlight.shift();
+    next.isReplyTooLong = true;
+    return undefined;
+  }
+
   /** The same, which is no longer on its way. */
   answered(xid: number): Request | undefined {
     return this.due(xid) && this.#inFlight.shift();
@@ -119,9 +141,7 @@ export class Traffic {
     let count = 0;
     try {
       for (let read = this.due(xid); read !== undefined; read = this.due(xid)) {
-        const { type, done } = readMultiHeader(body);
-        const code = type === Opcode.error && !done ? body.int() : 0;
-        if (code === 0 && type !== read.type) throw new MalformedFrameError(`a multiRead result of type ${type}`);
+        const code = readResultCode(body, read.type);
         this.#inFlight.shift();
         settle(read, code);
         count++;
@@ -162,8 +182,10 @@ export class Traffic {
   connectionLost({ hadSession }: { hadSession: boolean }): Request[] {
     const repeatable: Request[] = [];
     const unknown: Request[] = [];
+    const culprit = this.#culprit;
+    this.#culprit = undefined;
     for (const request of this.#inFlight.drain()) {
-      if (hadSession) request.losses++;
+      if (hadSession && (culprit === undefined || request.xid === culprit.xid)) request.losses++;
       const harmless = request.isIdempotent && !request.abandoned && request.losses < MAX_LOSSES;
       const again = harmless || request.notExecuted || !hadSession;
       request.notExecuted = false;
@@ -196,7 +218,7 @@ export class Traffic {
     return this.window.size - this.#inFlight.length;
   }
 
-  #write(writer: JuteWriter, request: Request, now: Instant): void {
+  #write(writer: JuteWriter, request: Request, now: number): void {
     const before = writer.length;
     try {
       this.#frame(writer, request.type, request.encode);
@@ -205,11 +227,18 @@ export class Traffic {
       writer.cutBack(before);
       return failLater([request], { code: ErrorCode.marshallingError, cause });
     }
+    // Without its length prefix, as servers count.
+    const bytes = writer.length - before - 4;
+    if (bytes > this.#maxBytes) {
+      writer.cutBack(before);
+      const tooLarge = { bytes, limit: this.#maxBytes };
+      return failLater([request], { code: ErrorCode.marshallingError, tooLarge });
+    }
     this.#sent(request, now, writer.length - before, false);
   }
 
   /** Writes the first requests of the queue, all of them plain reads, as one multiRead. */
-  #writeTogether(writer: JuteWriter, count: number, now: Instant): void {
+  #writeTogether(writer: JuteWriter, count: number, now: number): void {
     const reads: Request[] = [];
     for (let i = 0; i < count; i++) {
       const read = this.#queue.shift() as Request;
@@ -232,7 +261,7 @@ export class Traffic {
     this.#lastXid = xid;
   }
 
-  #sent(request: Request, now: Instant, bytes: number, isShared: boolean): void {
+  #sent(request: Request, now: number, bytes: number, isShared: boolean): void {
     request.xid = this.#lastXid;
     request.sentAt = now;
     request.isShared = isShared;

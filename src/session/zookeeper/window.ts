@@ -1,5 +1,3 @@
-import type { Instant } from "./liveness.ts";
-
 /** Enough for the requests of an ordinary turn to leave in one write. */
 const START = 512;
 const LEAST = 16;
@@ -29,10 +27,10 @@ export class Window {
     this.rest();
   }
 
-  answered(sentAt: Instant, now: number): void {
-    if (now - sentAt.mono <= this.#limitMs) {
+  answered(sentAt: number, now: number): void {
+    if (now - sentAt <= this.#limitMs) {
       if (this.#size < MOST) this.#size++;
-    } else if (sentAt.mono > this.#halvedAt) {
+    } else if (sentAt > this.#halvedAt) {
       // Once for all that stand in the same line: they are late for the same reason.
       this.#size = Math.max(LEAST, this.#size >> 1);
       this.#halvedAt = now;

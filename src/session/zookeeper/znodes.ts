@@ -10,6 +10,7 @@ import type { Connection } from "./connection.ts";
 import {
   ANY_VERSION,
   createOpcode,
+  readCreatedPath,
   readMulti,
   readMultiRead,
   ttlField,
@@ -31,7 +32,7 @@ export class Znodes {
   }
 
   create(path: string, data: Buffer | null, options: S.CreateOptions = {}): Promise<string> {
-    return this.#create({ path, data, ...options }, options, false, (body) => this.clientPath(body.text()));
+    return this.#create({ path, data, ...options }, options, false, (created) => created);
   }
 
   async create2(
@@ -41,8 +42,10 @@ export class Znodes {
   ): Promise<{ path: string; stat: S.Stat }> {
     const isPlain = createOpcode(options.mode ?? "persistent") === Opcode.create;
     if (!isPlain || (await this.caller.has("create2", options))) {
-      const read = (body: JuteReader) => ({ path: this.clientPath(body.text()), stat: readStat(body) });
-      return this.#create({ path, data, ...options }, options, true, read);
+      return this.#create({ path, data, ...options }, options, true, (created, body) => ({
+        path: created,
+        stat: readStat(body),
+      }));
     }
     const created = await this.create(path, data, options);
     const stat = await this.exists(created, limitsOf(options));
@@ -107,8 +110,8 @@ export class Znodes {
     const [only] = ops;
     // One alone costs the server less than a transaction of one.
     if (ops.length === 1 && only?.op === "create" && newerCreate(only.mode) === undefined) {
-      return this.#create(only, options, false, (body, zxid) => ({
-        results: [{ op: "create", path: this.clientPath(body.text()) }],
+      return this.#create(only, options, false, (path, _, zxid) => ({
+        results: [{ op: "create", path }],
         zxid,
       }));
     }
@@ -133,9 +136,11 @@ export class Znodes {
     { path, data = null, mode = "persistent", acl = OPEN_ACL, ttlMs }: CreateOp,
     options: S.CallOptions,
     withStat: boolean,
-    read: (body: JuteReader, zxid: bigint) => T,
+    result: (path: string, body: JuteReader, zxid: bigint) => T,
   ): Promise<T> {
     const opcode = createOpcode(mode, { withStat });
+    const read = (body: JuteReader, zxid: bigint) =>
+      result(this.clientPath(readCreatedPath(body, this.serverPath(path))), body, zxid);
     const write = (writer: JuteWriter, serverPath: string) =>
       writeCreate(writer, serverPath, data, acl, CreateMode[mode], ttlField(mode, ttlMs));
     const send = () => this.caller.call({ opcode, path, isSequential: SEQUENTIAL.has(mode), write, read }, options);
@@ -161,7 +166,7 @@ export class Znodes {
       if (newer !== undefined && !this.caller.surelyHas(newer)) await this.caller.require(newer, options);
     }
     const write = (writer: JuteWriter) => writeMulti(writer, ops, this.serverPath);
-    const read = (body: JuteReader, zxid: bigint) => ({ results: readMulti(body, ops, this.clientPath), zxid });
+    const read = (body: JuteReader, zxid: bigint) => ({ results: readMulti(body, ops, this.connection.chroot), zxid });
     return this.caller.call({ opcode: Opcode.multi, write, read }, options);
   }
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { Election } from "../../../src/recipes/locks/election.ts";
 import type { Party } from "../../../src/recipes/locks/holder-record.ts";
+import { OPEN_ACL } from "../../../src/session/session.ts";
 import { eventually } from "../../support/eventually.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
+
+const OWN = [{ perms: 31, scheme: "auth", id: "" }];
 
 /** Collects what an observer is told. */
 function collect(leaders: AsyncIterable<Party | undefined>): { told: (string | undefined)[]; ended: Promise<void> } {
@@ -72,7 +75,7 @@ describe("Election", () => {
     const chroot = await freshChroot();
     const [watcher, one] = [openFor(chroot), openFor(chroot)];
     await one.addAuth("digest", Buffer.from("ann:secret"));
-    const first = await new Election(one, "/e", { acl: [{ perms: 31, scheme: "auth", id: "" }] }).campaign();
+    const first = await new Election(one, "/e", { acl: OWN, pathAcl: OPEN_ACL }).campaign();
     const stop = new AbortController();
     const leaders = new Election(watcher, "/e").observe(stop.signal);
     expect(await leaders.next()).toMatchObject({ value: { node: first.nodePath } });

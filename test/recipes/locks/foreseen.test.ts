@@ -143,7 +143,7 @@ describe("a queue", () => {
     const session = openFor(await freshChroot());
     await session.create("/l", null);
     const { stat } = await session.getData("/l");
-    const queue = new TicketQueue({ session, path: "/l", onEvent: () => {} });
+    const queue = new TicketQueue({ session, mode: "exclusive", path: "/l", onEvent: () => {} });
     queue.foresight({ mayWait: true });
     const foresight = queue.foresight({ mayWait: true });
     const foresees = (ticket: Ticket) => foresight?.knows(ticket, stat);

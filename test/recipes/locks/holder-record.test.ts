@@ -1,17 +1,29 @@
 import { describe, expect, test } from "vitest";
-import { decodeRecord, encodeRecord, type HolderRecord } from "../../../src/recipes/locks/holder-record.ts";
+import {
+  decodeRecord,
+  describeParty,
+  encodeRecord,
+  type HolderRecord,
+  revokeRequest,
+} from "../../../src/recipes/locks/holder-record.ts";
 import { Mutex } from "../../../src/recipes/locks/mutex.ts";
 import { UniqueLock } from "../../../src/recipes/locks/unique-lock.ts";
+import type { Stat } from "../../../src/session/session.ts";
 import { openFor } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
 
 const KIB = 1024;
 const SHORT: HolderRecord = { v: 1, tool: "zksh/0.1.0", who: "ann@web3", host: "web3", pid: 4711, cmd: "deploy.sh" };
 
+/** As it was written: reading a record cuts its texts. */
+function written(data: Buffer | null): HolderRecord {
+  return JSON.parse(String(data));
+}
+
 describe("a record is at most 1 KiB long", () => {
   test("and whole where it can be", () => {
     const record = { ...SHORT, why: "x".repeat(800) };
-    expect(decodeRecord(encodeRecord(record))).toEqual(record);
+    expect(written(encodeRecord(record))).toEqual(record);
   });
 
   test.each([
@@ -25,7 +37,7 @@ describe("a record is at most 1 KiB long", () => {
     expect(bytes.length).toBeLessThanOrEqual(KIB);
     // As much as there is room for.
     expect(bytes.length).toBeGreaterThan(0.85 * KIB);
-    const { why: kept = "", ...rest } = decodeRecord(bytes) ?? SHORT;
+    const { why: kept = "", ...rest } = written(bytes);
     expect(rest).toEqual(SHORT);
     expect(kept).not.toMatch(/\p{Surrogate}/u);
     expect([why.startsWith(kept.slice(0, -1)), kept.at(-1)]).toEqual([true, "…"]);
@@ -36,7 +48,7 @@ describe("a record is at most 1 KiB long", () => {
     const request = { by: "bob@web4", at: "2026-11-16T20:05:09.000Z", reason: long };
     const bytes = encodeRecord({ ...SHORT, cmd: long, why: long, revoke: request });
     expect(bytes.length).toBeLessThanOrEqual(KIB);
-    const { cmd = "", why = "", revoke, ...rest } = decodeRecord(bytes) ?? SHORT;
+    const { cmd = "", why = "", revoke, ...rest } = written(bytes);
     expect(rest).toEqual({ v: 1, tool: SHORT.tool, who: SHORT.who, host: SHORT.host, pid: SHORT.pid });
     expect(revoke).toEqual({ ...request, reason: why });
     expect([cmd, why.length]).toEqual([why, expect.closeTo(250, -2)]);
@@ -48,6 +60,53 @@ describe("a record is at most 1 KiB long", () => {
     const { data } = await session.getData(lock.nodePath);
     const stamp = ',"acquired":"2026-11-16T20:05:09.000Z"';
     expect((data?.length ?? 0) + (String(data).includes("acquired") ? 0 : stamp.length)).toBeLessThanOrEqual(KIB);
-    expect(decodeRecord(data)).toMatchObject({ who: "ann@web3", why: expect.stringMatching(/^z{700,}…$/) });
+    expect(written(data)).toMatchObject({ who: "ann@web3", why: expect.stringMatching(/^z{700,}…$/) });
+  });
+});
+
+const STAT = { ephemeralOwner: 0x10n, czxid: 7n, ctime: 1_000, dataLength: 1 } as Stat;
+
+/** What is shown of a ticket with this data. */
+function shown(data: string) {
+  const bytes = Buffer.from(data);
+  const { who, why, client, note, isAskedToYield } = describeParty("/l/x", undefined, { data: bytes, stat: STAT });
+  return { who, why, client, note, isAskedToYield };
+}
+
+const UNREADABLE = { client: "unknown", note: "unreadable record", isAskedToYield: false };
+
+describe("a record that is read", () => {
+  test.each([
+    ["a time that is no text", '{"v":1,"tool":"x","acquired":{"toString":null}}'],
+    ["a request of another shape", '{"v":1,"tool":"x","revoke":{"by":{"toString":null}}}'],
+    ["a request that is a list", '{"v":1,"tool":"x","revoke":[1]}'],
+    ["a name that is a number", '{"v":1,"tool":"x","who":5}'],
+    ["a tool that is none", '{"v":1,"tool":null}'],
+    ["a process id beyond all bounds", '{"v":1,"tool":"x","pid":1e300}'],
+    ["a broken process id", '{"v":1,"tool":"x","pid":1.5}'],
+    ["tokens that are none", '{"v":1,"tool":"x","within":[{"toString":null}]}'],
+    ["too many tokens", JSON.stringify({ v: 1, tool: "x", within: Array(65).fill("1") })],
+    ["an inherited field", '{"v":1,"tool":"x","__proto__":{"who":"eve"},"pid":"7"}'],
+    ["a text of 900 KB", JSON.stringify({ v: 1, tool: "x", why: "y".repeat(900_000) })],
+    ["200,000 brackets", `{"v":1,"tool":"x","why":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
+  ])("is unreadable with %s", (_what, data) => {
+    expect(decodeRecord(Buffer.from(data))).toBeUndefined();
+    expect(revokeRequest(Buffer.from(data))).toBeUndefined();
+    expect(shown(data)).toEqual({ ...UNREADABLE, who: undefined, why: undefined });
+  });
+
+  test("has its known fields only, and 200 characters of each", () => {
+    const long = `😀${"z".repeat(600)}`;
+    const data = JSON.stringify({ v: 2, tool: "t", why: long, revoke: { by: long, deep: [[[]]] }, more: { a: 1 } });
+    const cut = `😀${"z".repeat(197)}…`;
+    expect(decodeRecord(Buffer.from(data))).toEqual({ v: 1, tool: "t", why: cut, revoke: { by: cut } });
+  });
+
+  test("is none of ours where it does not say so", () => {
+    const none = { who: undefined, why: undefined, client: "unknown", isAskedToYield: false };
+    expect(shown('{"host":"a"}')).toEqual({ ...none, note: '{"host":"a"}' });
+    expect(shown("{broken")).toEqual({ ...none, note: "{broken" });
+    expect(shown("x".repeat(900_000))).toEqual({ ...none, note: `${"x".repeat(199)}…` });
+    expect(shown("\u0000\u0001")).toEqual({ ...none, note: undefined });
   });
 });

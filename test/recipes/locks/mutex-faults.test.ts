@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { LockEvent } from "../../../src/recipes/locks/events.ts";
 import { Mutex } from "../../../src/recipes/locks/mutex.ts";
-import type { Session } from "../../../src/session/session.ts";
+import { OPEN_ACL, type Session } from "../../../src/session/session.ts";
 import { behindProxy, loseReply } from "../../support/behind-proxy.ts";
 import { deferred, eventually } from "../../support/eventually.ts";
 import { fourLetterWord } from "../../support/four-letter-word.ts";
@@ -229,7 +229,10 @@ describe("cancelled", () => {
     await holder.addAuth("digest", Buffer.from("ann:secret"));
     const none = await watchCount();
     // Data of its own, which does not change: a change would use the watches up.
-    const held = await new Mutex(holder, "/l", { data: Buffer.from("mine"), ...(acl && { acl }) }).acquire();
+    const held = await new Mutex(holder, "/l", {
+      data: Buffer.from("mine"),
+      ...(acl && { acl, pathAcl: OPEN_ACL }),
+    }).acquire();
     await eventually(async () => expect(await watchCount()).toBe(none + 1));
     const before = none + 1;
     for (let round = 0; round < 5; round++) {

@@ -4,7 +4,7 @@ import type { LockEvent } from "../../../src/recipes/locks/events.ts";
 import { HeldLock } from "../../../src/recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../../../src/recipes/locks/holder-record.ts";
 import { Mutex } from "../../../src/recipes/locks/mutex.ts";
-import type { Session } from "../../../src/session/session.ts";
+import { OPEN_ACL, type Session } from "../../../src/session/session.ts";
 import { deferred, eventually } from "../../support/eventually.ts";
 import { openFor, rejection } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
@@ -425,7 +425,7 @@ describe("Mutex", () => {
     const [session, other] = [openFor(chroot), openFor(chroot)];
     await other.addAuth("digest", Buffer.from("ann:secret"));
     const acl = [{ perms: 31, scheme: "auth", id: "" }];
-    const held = await new Mutex(other, "/l", { acl }).acquire();
+    const held = await new Mutex(other, "/l", { acl, pathAcl: OPEN_ACL }).acquire();
     const { acquiring, events } = await queueUp(session);
     expect(events.at(-1)).not.toHaveProperty("holder");
     // Others come and go meanwhile.
@@ -468,7 +468,29 @@ describe("Mutex", () => {
     expect(lock.isHeld()).toBe(false);
     expect(lock.heldForMs()).toBe(0);
     expect(events.at(-1)).toEqual({ event: "lost", path: "/l", reason: "node-deleted" });
-    expect(await lock.release()).toBe("delete");
+    expect(await lock.release()).toBe("missing");
+  });
+
+  test("a lock that is released before its holder hears that its ticket was deleted was not held to the end", async () => {
+    const chroot = await freshChroot();
+    const [holder, admin] = [openFor(chroot), openFor(chroot)];
+    await admin.connected();
+    const lock = await new Mutex(holder, "/l").acquire();
+    await admin.delete(lock.nodePath);
+    expect(await lock.release()).toBe("missing");
+  });
+
+  test("a lock notices within a round trip that its ticket was deleted, also right after it was taken", async () => {
+    const chroot = await freshChroot();
+    const [holder, admin] = [openFor(chroot), openFor(chroot)];
+    await admin.connected();
+    const lock = await new Mutex(holder, "/l").acquire();
+    await admin.delete(lock.nodePath);
+    // The watch left before this: its answer, or its event, is there when the next answer is.
+    await new Promise((resolve) => setImmediate(resolve));
+    await holder.sync("/");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(lock.isHeld()).toBe(false);
   });
 
   test("the path deleted with all that is below: lost, and made again by the next", async () => {

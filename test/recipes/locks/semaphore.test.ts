@@ -163,7 +163,7 @@ describe("Semaphore", () => {
     [{ limit: 0 }, "bad limit 0: at least one permit"],
     [{ limit: 1.5 }, "bad limit 1.5: at least one permit"],
     [{ limit: 2, count: 0 }, "bad number of permits 0: at least one"],
-    [{ limit: 2, count: 3 }, "3 permits of 2 can never be had"],
+    [{ limit: 2, count: 3 }, "cannot take 3 permits: the limit is 2"],
     [{ limit: 2, compat: "all" as const }, "kazoo's semaphore cannot share a path with this one"],
   ])("refuses %j", async (options, message) => {
     const session = openFor(await freshChroot());

@@ -1,0 +1,36 @@
+/** `ls -l`: znodes with their stats. */
+import type { Result } from "../result.ts";
+import type { LongListingResult } from "../results/znodes.ts";
+import type { Stat } from "../session/session.ts";
+import type { Context } from "./command.ts";
+import { treePaths } from "./whole-tree.ts";
+
+/** Stats asked for in one flight. */
+const STATS_AT_ONCE = 1_000;
+
+/** Znodes that have vanished meanwhile are left out. */
+export async function longListing(
+  { session, signal }: Context,
+  paths: readonly string[],
+  { isRecursive = false, isContinued = false } = {},
+): Promise<LongListingResult> {
+  const entries: { path: string; stat: Stat }[] = [];
+  for (let start = 0; start < paths.length; start += STATS_AT_ONCE) {
+    const group = paths.slice(start, start + STATS_AT_ONCE);
+    const stats = await Promise.all(group.map((path) => session().exists(path, { signal })));
+    for (const [index, path] of group.entries()) {
+      const stat = stats[index];
+      if (stat) entries.push({ path, stat });
+    }
+  }
+  return { kind: "long-listing", entries, isRecursive, isContinued };
+}
+
+/** The same of everything below `root`, piece by piece. */
+export async function* longTree(context: Context, root: string): AsyncGenerator<Result> {
+  let isContinued = false;
+  for await (const { paths } of treePaths(context, root)) {
+    yield await longListing(context, paths, { isRecursive: true, isContinued });
+    isContinued = true;
+  }
+}

@@ -1,0 +1,25 @@
+/** What `--status-file` says of a lock: how it ended, and the steps on the way there. */
+import { nameParty } from "../../recipes/locks/lock-recipe.ts";
+import type { ToldStep } from "./lock-story.ts";
+
+/** A step in short: the event, when, and the facts of the queue at that time. */
+export function statusStep({ at, progress }: ToldStep): Record<string, unknown> {
+  const { event, path } = progress;
+  const step = { event: event.replaceAll("-", "_"), at: new Date(at).toISOString(), path };
+  switch (progress.event) {
+    case "queued":
+    case "leased":
+      return { ...step, node: progress.node };
+    case "waiting": {
+      const { position, of, ahead, holder } = progress;
+      return { ...step, position, of, ahead, ...(holder && { holder: nameParty(holder) }) };
+    }
+    case "predecessor-gone":
+    case "contender-gone":
+      return { ...step, ahead: progress.ahead };
+    case "acquired":
+      return { ...step, node: progress.node, token: String(progress.token), waitedMs: Math.round(progress.waitedMs) };
+    default:
+      return step;
+  }
+}

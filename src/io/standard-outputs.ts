@@ -1,0 +1,129 @@
+/** stdout and stderr of the process, and how long its end waits for those who read them. */
+import { fstatSync, statSync } from "node:fs";
+import { Writable } from "node:stream";
+import { isatty } from "node:tty";
+import { isStdoutClosed } from "./closed-stdout.ts";
+import { type ColorLevel, detectColorLevel, type Output } from "./io.ts";
+import { PatientWriter } from "./patient-writer.ts";
+
+/** For results that nobody has waited for: a reader who does not read must not keep us long. */
+const LAST_RESULTS_MS = 100;
+/** For the readers of what is said on stderr, errors among it. */
+const LAST_WORDS_MS = 1_000;
+const opened: NodeJS.WriteStream[] = [];
+const writers = new Map<string, PatientWriter>();
+
+/** Resolves when everything that was written has left the process, or its readers have had their time. */
+export async function outputsTaken(): Promise<void> {
+  const unwritten = opened.filter(({ writableLength }) => writableLength > 0);
+  const taken = unwritten.map((stream) => new Promise<void>((done) => stream.write("", () => done())));
+  const stuck = [...writers.values()].filter(({ isIdle }) => !isIdle);
+  await Promise.all([
+    within(LAST_RESULTS_MS, taken),
+    within(
+      LAST_WORDS_MS,
+      stuck.map((writer) => writer.idle()),
+    ),
+  ]);
+}
+
+async function within(ms: number, promises: readonly Promise<void>[]): Promise<void> {
+  if (promises.length === 0) return;
+  await Promise.race([Promise.all(promises), new Promise((resolve) => setTimeout(resolve, ms))]);
+}
+
+/** Results: in order and complete, as fast as their reader reads. Node itself writes to pipes asynchronously. */
+export function resultOutput(): Output {
+  if (!isTerminalAt(1)) return output(isStdoutClosed() ? closedStream() : process.stdout);
+  const writer = writerOf(1);
+  return output(writingBy(process.stdout, (bytes, done) => writer.result(bytes, done)));
+}
+
+/** A stream that takes nothing, as a closed descriptor does: what would be lost is an error. */
+function closedStream(): NodeJS.WriteStream {
+  const write = (_chunk: unknown, _encoding: unknown, done: (error: Error) => void) =>
+    done(Object.assign(new Error("stdout is closed"), { code: "EBADF" }));
+  return new Writable({ write, autoDestroy: false }) as NodeJS.WriteStream;
+}
+
+/** What is said beside the results: see {@link PatientWriter.say}. A file is written to at once. */
+export function errorOutput(): Output {
+  const isTerminal = isTerminalAt(2);
+  if (!isTerminal && !isPipeAt(2)) return output(process.stderr);
+  const writer = writerOf(2);
+  const say = (bytes: Uint8Array, done: () => void) => writer.say(bytes, done);
+  const stream = isTerminal
+    ? writingBy(process.stderr, say)
+    : new Writable({ write: (chunk, _, done) => say(chunk, done) });
+  return Object.defineProperty(output(stream as NodeJS.WriteStream), "isStuck", { get: () => writer.isStuck });
+}
+
+/** One for both streams where they are one terminal, so that it shows what they write in its order. */
+function writerOf(fd: number): PatientWriter {
+  const { dev, ino } = fstatSync(fd);
+  const key = `${dev} ${ino}`;
+  const writer = writers.get(key) ?? new PatientWriter(fd);
+  writers.set(key, writer);
+  return writer;
+}
+
+interface Chunk {
+  readonly chunk: Uint8Array | string;
+  readonly encoding: BufferEncoding;
+}
+
+type Done = (error?: Error | null) => void;
+
+function bytesOf(chunk: Chunk["chunk"], encoding: BufferEncoding): Uint8Array {
+  return typeof chunk === "string" ? Buffer.from(chunk, encoding) : chunk;
+}
+
+/** A terminal's stream, with its columns and cursor, that hands its bytes to us. */
+function writingBy(stream: NodeJS.WriteStream, write: (bytes: Uint8Array, done: Done) => void): NodeJS.WriteStream {
+  return Object.assign(stream, {
+    _write(chunk: Chunk["chunk"], encoding: BufferEncoding, done: Done) {
+      write(bytesOf(chunk, encoding), done);
+    },
+    _writev(chunks: readonly Chunk[], done: Done) {
+      write(Buffer.concat(chunks.map(({ chunk, encoding }) => bytesOf(chunk, encoding))), done);
+    },
+  });
+}
+
+function isTerminalAt(fd: number): boolean {
+  try {
+    const device = fstatSync(fd);
+    return device.isCharacterDevice() && device.rdev !== statSync("/dev/null").rdev && isatty(fd);
+  } catch {
+    return false;
+  }
+}
+
+function isPipeAt(fd: number): boolean {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isFIFO() || stats.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+function output(stream: NodeJS.WriteStream): Output {
+  opened.push(stream);
+  // A failed write is told to its caller; without a listener the same failure would also end the process.
+  stream.on("error", () => {});
+  const isTTY = stream.isTTY === true;
+  return {
+    stream,
+    isTTY,
+    get columns(): number {
+      return stream.columns || 80;
+    },
+    get rows(): number {
+      return stream.rows || 24;
+    },
+    get colorLevel(): ColorLevel {
+      return detectColorLevel(process.env, isTTY);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/** All locks below a path on a terminal, the busiest first. */
+import { escapeName } from "../escape.ts";
+import { longestWaitSince } from "../recipes/locks/board.ts";
+import type { LockReport } from "../recipes/locks/inspect.ts";
+import { type LockBoardResult, nameHolder } from "../results/lock-reports.ts";
+import { age, heldSince } from "./age.ts";
+import { deadlockLines } from "./deadlock.ts";
+import type { View } from "./renderer.ts";
+import { cutMiddle, tableLines, wrapText } from "./table.ts";
+
+/** Never more lines than the terminal has. */
+export function boardLines(board: LockBoardResult, view: View): string[] {
+  const { root, reports, deadlocks } = board;
+  const { theme, columns } = view;
+  const room = Math.max((view.rows ?? 24) - 1, 3);
+  const name = escapeName(root);
+  const looked = cutMiddle(lookText(board, view.now()), columns);
+  if (reports.length === 0) return [...wrapText(`no locks below ${name}`, columns), theme.faint(looked)];
+  const title = wrapText(`${name}: ${summary(reports)}`, columns).map((line) => theme.heading(line));
+  // A deadlock is what has to be acted upon: it has up to half of the room, before the quiet locks have any.
+  const tangles = cutLines(
+    deadlocks.flatMap((one) => ["", ...deadlockLines(one, view)]),
+    Math.floor(room / 2),
+  );
+  const stuck = new Set(deadlocks.flatMap((deadlock) => deadlock.map(({ path }) => path)));
+  const left = room - title.length - tangles.length - 2;
+  const shown = reports.slice(0, reports.length > left ? Math.max(left - 1, 1) : left);
+  const { head, lines } = table(shown, stuck, view);
+  const more = reports.length > shown.length ? [theme.faint(`… and ${reports.length - shown.length} more locks`)] : [];
+  const rows = lines.map((line, index) => (isStuck(shown[index], stuck) ? theme.error(line) : line));
+  return cutLines([...title, theme.heading(head), ...rows, ...more, ...tangles, theme.faint(looked)], room);
+}
+
+function isStuck(report: LockReport | undefined, stuck: ReadonlySet<string>): boolean {
+  return report !== undefined && stuck.has(report.path);
+}
+
+function summary(reports: readonly LockReport[]): string {
+  const held = reports.filter(({ holders }) => holders.length > 0).length;
+  const waiting = reports.reduce((sum, { waiters }) => sum + waiters.length, 0);
+  return `${reports.length} ${reports.length === 1 ? "lock" : "locks"}, ${held} held, ${waiting} waiting`;
+}
+
+function table(
+  reports: readonly LockReport[],
+  stuck: ReadonlySet<string>,
+  view: View,
+): { readonly head: string; readonly lines: readonly string[] } {
+  const now = view.now();
+  const column = (title: string, cell: (report: LockReport) => string, least?: number) => ({
+    title,
+    cells: reports.map(cell),
+    ...(least !== undefined && { least }),
+  });
+  const longest = (report: LockReport) => {
+    const since = longestWaitSince(report);
+    return since === undefined ? "-" : age(now - since);
+  };
+  return tableLines(
+    [
+      column("LOCK", ({ path }) => escapeName(path), 8),
+      column("WAIT", ({ waiters }) => String(waiters.length)),
+      column("LONGEST", longest),
+      column("HELD", ({ holders: [holder] }) => (holder ? age(now - heldSince(holder)) : "-")),
+      ...(stuck.size > 0 ? [column("", ({ path }) => (stuck.has(path) ? "DEADLOCK" : ""))] : []),
+      column("HOLDER", holderText, 8),
+    ],
+    view.columns,
+  );
+}
+
+function holderText({ holders: [first, ...others], limit }: LockReport): string {
+  if (!first) return "-";
+  const more = others.length === 0 ? "" : ` and ${others.length} more`;
+  const permits = limit === undefined ? "" : ` (limit ${limit})`;
+  return `${escapeName(nameHolder(first))}${more}${permits}${first.revoke ? ", asked to give way" : ""}`;
+}
+
+function lookText({ lookedAt, nextLookAt }: LockBoardResult, now: number): string {
+  const seconds = (ms: number) => (ms < 1_000 ? "0s" : age(ms));
+  return `looked ${seconds(now - lookedAt)} ago, next look in ${seconds(nextLookAt - now)}`;
+}
+
+function cutLines(lines: string[], most: number): string[] {
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more lines`];
+}

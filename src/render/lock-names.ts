@@ -1,0 +1,50 @@
+/** Short names of tickets, parties and locks, for lines that must fit a terminal. Not escaped: the whole line is. */
+import type { LockMode, Party } from "../recipes/locks/holder-record.ts";
+import { baseName } from "../session/path.ts";
+
+/** In front of a ticket's own name: the id by which its client finds it again. */
+const CLIENT_ID = /^(?:_c_[0-9a-f-]{32,36}-|[0-9a-f]{32}(?=__))/;
+const MAX_NAME = 24;
+
+/** `lock-0000000007`, without the client's id; of another long name the end, where the number is. */
+export function ticketName(node: string): string {
+  const name = baseName(node).replace(CLIENT_ID, "");
+  return name.length <= MAX_NAME ? name : `…${name.slice(-(MAX_NAME - 1))}`;
+}
+
+/** As one would type it, with the client's id cut: `/deploy/_c_6b0e…-lock-0000000007`. */
+export function ticketPath(node: string): string {
+  return node.replace(/(_c_[0-9a-f]{4})[0-9a-f-]{28,32}(?=-)/, "$1…").replace(/([0-9a-f]{4})[0-9a-f]{28}(?=__)/, "$1…");
+}
+
+/** `ann@web3`, or what else is known. */
+export function whoIs({ who, host, note, session }: Party): string {
+  return who ?? host ?? note ?? `session 0x${BigInt.asUintN(64, session).toString(16)}`;
+}
+
+/** How each of `parties` is called: with its process where two have the same name. */
+export function namesOf(parties: readonly Party[]): (party: Party) => string {
+  const count = new Map<string, number>();
+  for (const name of parties.map(whoIs)) count.set(name, (count.get(name) ?? 0) + 1);
+  return (party) => {
+    const name = whoIs(party);
+    return (count.get(name) ?? 0) > 1 && party.pid !== undefined ? `${name} pid ${party.pid}` : name;
+  };
+}
+
+/** `/deploy`, `to read /db`, `a permit of /backup`: what is acquired. */
+export function lockName(path: string, mode: LockMode): string {
+  if (mode === "read" || mode === "write") return `${path} to ${mode}`;
+  return mode === "semaphore" ? `a permit of ${path}` : path;
+}
+
+/** `ann@web3, bob@web1 and 3 others`. */
+export function listed(names: readonly string[], total = names.length): string {
+  const rest = total - names.length;
+  if (rest > 0) return [...names, `${rest} ${rest === 1 ? "other" : "others"}`].reduce(joined);
+  return names.length === 0 ? "" : names.reduce(joined);
+
+  function joined(before: string, name: string, index: number, all: readonly string[]): string {
+    return `${before}${index === all.length - 1 ? " and " : ", "}${name}`;
+  }
+}

@@ -1,0 +1,77 @@
+/** What the system refuses: a command that cannot be started or guarded ends with 126 and clear words. */
+import { chmodSync, cpSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
+import type { ZkshResult } from "../support/zksh-process.ts";
+import { LOCK, Scene } from "./lock-scene.ts";
+
+const it = test.concurrent;
+const root = join(import.meta.dirname, "../..");
+const directory = temporaryDirectory("limits");
+/** No other process is this user's. */
+const USER = String(64_000 + (process.pid % 1_000));
+
+beforeAll(() => {
+  if (process.getuid?.() !== 0) throw new Error("namespaces and other users need root: run this file as root");
+  chmodSync(directory, 0o755);
+  for (const part of ["bin", "dist", "package.json"])
+    cpSync(join(root, part), join(directory, part), { recursive: true });
+});
+
+afterAll(() => removeDirectory(directory));
+
+/** Runs it under each limit; node itself dies of the lowest. */
+async function sweep(limits: readonly number[], run: (limit: number) => Promise<ZkshResult>): Promise<ZkshResult[]> {
+  const results: ZkshResult[] = [];
+  for (const limit of limits) results.push(await run(limit));
+  for (const { code, stderr } of results) expect([0, 126], stderr).toContain(code);
+  return results.filter(({ code }) => code === 126);
+}
+
+it("too few file descriptors: 126", async (context) => {
+  const scene = await Scene.at(context);
+  const refused = await sweep([20, 22, 24, 25, 26, 27, 28, 30], (limit) =>
+    scene.run(["lock", LOCK, "--", "true"], { through: ["prlimit", `--nofile=${limit}:${limit}`] }),
+  );
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { stderr } of refused)
+    expect(stderr).toMatch(/^error: cannot start (the watchdog|true): too many open files/);
+});
+
+it("too few processes: 126", { timeout: 120_000 }, async (context) => {
+  const scene = await Scene.at(context);
+  const asUser = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "--"];
+  const program = join(directory, "bin/zksh.js");
+  const env = { HOME: "/nonexistent" };
+  const run = (limit: number) =>
+    scene.run(["lock", LOCK, "--", "true"], {
+      through: ["prlimit", `--nproc=${limit}:${limit}`, ...asUser],
+      program,
+      env,
+      timeoutMs: 60_000,
+    });
+  // What node takes for itself, in threads, before it runs anything.
+  const own = await threadsOf(scene);
+  const refused = await sweep([own, own + 1], run);
+  expect(refused.map(({ stderr }) => stderr)).toContainEqual(
+    expect.stringMatching(/^error: cannot start (the watchdog|true): too many processes/),
+  );
+});
+
+async function threadsOf(scene: Scene): Promise<number> {
+  const { zksh, beat } = await scene.holding();
+  const threads = readdirSync(`/proc/${zksh.pid}/task`).length;
+  beat.end();
+  await zksh.result;
+  return threads;
+}
+
+it("no shell: 126, and it says what for", async (context) => {
+  const scene = await Scene.at(context);
+  const hide = 'mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"';
+  const within = ["unshare", "--mount", "sh", "-c", hide, "sh"];
+  const { code, stderr } = await scene.run(["lock", LOCK, "--", "/usr/bin/true"], { through: within });
+  expect([code, stderr]).toEqual([126, expect.stringContaining("/bin/sh is missing or not executable")]);
+  expect(stderr).toContain("zksh starts commands through /bin/sh and /usr/bin/env");
+});
