@@ -7,7 +7,8 @@ export default defineConfig({
     globalSetup: "test/support/global-setup.ts",
     reporters: ["default", "./test/support/reporter.ts"],
     pool: "forks",
-    // Real servers run beside the workers, and some tests look at clocks: more workers than cores only make them flaky.
+    // Real servers run beside the workers, and some tests look at clocks: more workers than cores
+    // only make them flaky.
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -15,8 +15,8 @@ export interface Measurement {
 }
 
 /**
- * A server of its own for a measurement, so that none inherits another's heap. It compiles as a server does that runs for
- * weeks; the tests' compiles as little as possible.
+ * A server of its own for a measurement, so that none inherits another's heap. It compiles as a
+ * server does that runs for weeks; the tests' compiles as little as possible.
  */
 export async function withServer<T>(work: (server: ZooKeeperServer) => Promise<T>): Promise<T> {
   const server = await startServer({

@@ -11,7 +11,10 @@ import { Worker, withWorkers } from "./worker.ts";
 const CPU_TICKS_PER_SECOND = 100;
 /** Sessions, tickets and watches have been made by then; only heartbeats are left. */
 const SETTLE_MS = 5_000;
-/** As a server in production runs: two seconds a tick, each transaction on disk before it is answered, the full compiler. */
+/**
+ * As a server in production runs: two seconds a tick, each transaction on disk before it is
+ * answered, the full compiler.
+ */
 const PRODUCTION = {
   tickTime: 2_000,
   config: { forceSync: "yes" },
@@ -35,7 +38,10 @@ interface Held {
 }
 
 /** What the heartbeats of sessions that hold locks cost an ensemble of three servers. */
-export async function measureBeatGrowth(sizes: readonly number[], seconds: number): Promise<GrowthTable> {
+export async function measureBeatGrowth(
+  sizes: readonly number[],
+  seconds: number,
+): Promise<GrowthTable> {
   const rows: number[][] = [];
   for (const timeoutMs of [30_000, 10_000]) {
     for (const size of sizes) rows.push(await measure(size, timeoutMs, seconds));
@@ -91,7 +97,9 @@ async function measure(size: number, timeoutMs: number, seconds: number): Promis
 
 async function count(leader: ZooKeeperServer, servers: readonly ZooKeeperServer[]): Promise<Count> {
   const answers = await Promise.all(servers.map(({ address }) => fourLetterWord(address, "mntr")));
-  const received = answers.map((answer) => Number(/^zk_packets_received\s+(\d+)$/m.exec(answer)?.[1]));
+  const received = answers.map((answer) =>
+    Number(/^zk_packets_received\s+(\d+)$/m.exec(answer)?.[1]),
+  );
   const zxid = /Zxid: 0x([0-9a-f]+)/.exec(await fourLetterWord(leader.address, "srvr"))?.[1] ?? "";
   return {
     atMs: performance.now(),

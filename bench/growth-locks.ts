@@ -11,11 +11,18 @@ interface Memory {
   readonly heap: number;
 }
 
-/** One lock with ever more who wait for it in one process, on one session and on sessions of their own. */
-export async function measureLockGrowth(sizes: readonly number[], ownSessionsUpTo: number): Promise<GrowthTable> {
+/**
+ * One lock with ever more who wait for it in one process, on one session and on sessions of their
+ * own.
+ */
+export async function measureLockGrowth(
+  sizes: readonly number[],
+  ownSessionsUpTo: number,
+): Promise<GrowthTable> {
   const rows: (string | number)[][] = [];
   for (const waiters of sizes) rows.push(await measure(waiters, 1));
-  for (const waiters of sizes.filter((size) => size <= ownSessionsUpTo)) rows.push(await measure(waiters, waiters));
+  for (const waiters of sizes.filter((size) => size <= ownSessionsUpTo))
+    rows.push(await measure(waiters, waiters));
   return {
     title: "A lock and those who wait for it, in one process",
     columns: [
@@ -42,7 +49,15 @@ function measure(waiters: number, sessions: number): Promise<(string | number)[]
       const { seconds } = await worker.ask<{ seconds: number }>("drain", releases);
       const messages = (await said()) / releases;
       const each = (of: keyof Memory) => (after[of] - before[of]) / waiters / 1024;
-      return [waiters, sessions, before.seconds, each("heap"), each("rss"), (seconds / releases) * 1000, messages];
+      return [
+        waiters,
+        sessions,
+        before.seconds,
+        each("heap"),
+        each("rss"),
+        (seconds / releases) * 1000,
+        messages,
+      ];
     });
   });
 }

@@ -1,10 +1,17 @@
-/** How reads grow: with the children of a znode, with the size of a tree, with the bytes of a znode. */
+/**
+ * How reads grow: with the children of a znode, with the size of a tree, with the bytes of a znode.
+ */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "../test/support/tracked-process.ts";
+import {
+  ended,
+  removeDirectory,
+  spawnTracked,
+  temporaryDirectory,
+} from "../test/support/tracked-process.ts";
 import { startServer } from "../test/support/zookeeper-server.ts";
 import type { GrowthTable } from "./growth.ts";
 import { zksh } from "./processes.ts";
@@ -31,16 +38,28 @@ interface Sample {
 }
 
 /** Each figure is the median of a few whole processes of the built program; output goes nowhere. */
-export async function measureReadGrowth({ quick }: { readonly quick: boolean }): Promise<GrowthTable[]> {
-  const server = await startServer({ tickTime: 2_000, jvmFlags: ["-XX:TieredStopAtLevel=4", "-Xmx2g"] });
+export async function measureReadGrowth({
+  quick,
+}: {
+  readonly quick: boolean;
+}): Promise<GrowthTable[]> {
+  const server = await startServer({
+    tickTime: 2_000,
+    jvmFlags: ["-XX:TieredStopAtLevel=4", "-Xmx2g"],
+  });
   const directory = temporaryDirectory("bench-growth");
   const rounds = quick ? 1 : 5;
   const most = quick ? MOST_WHEN_QUICK : Number.POSITIVE_INFINITY;
   const measure = async (...args: string[]) => {
     const samples: Sample[] = [];
-    for (let round = 0; round < rounds; round++) samples.push(await sample("-s", server.address, ...args));
+    for (let round = 0; round < rounds; round++)
+      samples.push(await sample("-s", server.address, ...args));
     const middle = (of: (one: Sample) => number) => Math.round(median(samples.map(of)));
-    return [middle(({ wallMs }) => wallMs), middle(({ cpuMs }) => cpuMs), middle(({ peakMb }) => peakMb)];
+    return [
+      middle(({ wallMs }) => wallMs),
+      middle(({ cpuMs }) => cpuMs),
+      middle(({ peakMb }) => peakMb),
+    ];
   };
   const costs = ["wall ms", "CPU ms", "peak MB"];
   try {
@@ -51,25 +70,42 @@ export async function measureReadGrowth({ quick }: { readonly quick: boolean }):
       wide.push([count, ...(await measure("ls", root)), ...(await measure("ls", "-R", root))]);
     }
     const trees: (string | number)[][] = [];
-    for (const { parents, children } of TREES.filter((each) => each.parents * each.children <= most)) {
+    for (const { parents, children } of TREES.filter(
+      (each) => each.parents * each.children <= most,
+    )) {
       const root = `/tree-${parents}-${children}`;
-      const paths = [root, ...numbered(root, parents).flatMap((parent) => [parent, ...numbered(parent, children)])];
+      const paths = [
+        root,
+        ...numbered(root, parents).flatMap((parent) => [parent, ...numbered(parent, children)]),
+      ];
       await plant(server.address, root, paths);
       const size = `${parents} × ${children}`;
-      trees.push([size, ...(await measure("ls", "-R", root)), ...(await measure("--json", "ls", "-R", root))]);
+      trees.push([
+        size,
+        ...(await measure("ls", "-R", root)),
+        ...(await measure("--json", "ls", "-R", root)),
+      ]);
     }
     const data: (string | number)[][] = [];
     await plant(server.address, "/data", ["/data"]);
     for (const length of BYTES) {
       const file = join(directory, "data");
       writeFileSync(file, Buffer.alloc(length, "x"));
-      data.push([length, ...(await measure("set", "/data", `@${file}`)), ...(await measure("get", "/data"))]);
+      data.push([
+        length,
+        ...(await measure("set", "/data", `@${file}`)),
+        ...(await measure("get", "/data")),
+      ]);
     }
     const both = (first: string, second: string) =>
       [first, second].flatMap((name) => costs.map((cost) => `${name}: ${cost}`));
     return [
       { title: "children of one znode", columns: ["children", ...both("ls", "ls -R")], rows: wide },
-      { title: "znodes of a tree", columns: ["tree", ...both("ls -R", "--json ls -R")], rows: trees },
+      {
+        title: "znodes of a tree",
+        columns: ["tree", ...both("ls -R", "--json ls -R")],
+        rows: trees,
+      },
       { title: "bytes of a znode", columns: ["bytes", ...both("set", "get")], rows: data },
     ];
   } finally {
@@ -87,14 +123,17 @@ async function plant(address: string, root: string, paths: readonly string[]): P
   const session = openSession({ ...parseConnectString(address), timeoutMs: 60_000 });
   const underWay: Promise<unknown>[] = [];
   for (let at = 0; at < paths.length; at += BATCH) {
-    const ops = paths.slice(at, at + BATCH).map((path) => ({ op: "create", path, data: null }) as const);
+    const ops = paths
+      .slice(at, at + BATCH)
+      .map((path) => ({ op: "create", path, data: null }) as const);
     underWay.push(session.multi(ops));
     if (underWay.length >= BATCHES_UNDER_WAY) await underWay.shift();
   }
   await Promise.all(underWay);
   const planted = await session.getAllChildrenNumber(root);
   await session.close();
-  if (planted !== paths.length - 1) throw new Error(`${root} has ${planted} below it instead of ${paths.length - 1}`);
+  if (planted !== paths.length - 1)
+    throw new Error(`${root} has ${planted} below it instead of ${paths.length - 1}`);
 }
 
 /** Makes a process say at its end what it has used, on a pipe of its own. */
@@ -103,9 +142,13 @@ const TELL =
 
 async function sample(...args: string[]): Promise<Sample> {
   const startedAt = performance.now();
-  const child = spawnTracked(process.execPath, ["--import", `data:text/javascript,${TELL}`, ...zksh(...args)], {
-    stdio: ["ignore", "ignore", "inherit", "pipe"],
-  });
+  const child = spawnTracked(
+    process.execPath,
+    ["--import", `data:text/javascript,${TELL}`, ...zksh(...args)],
+    {
+      stdio: ["ignore", "ignore", "inherit", "pipe"],
+    },
+  );
   const told = text(child.stdio[3] as Readable);
   await ended(child);
   const wallMs = performance.now() - startedAt;

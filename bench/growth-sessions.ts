@@ -36,7 +36,10 @@ function measure(size: number): Promise<number[]> {
     const worker = new Worker("zksh-sessions.js", [address]);
     return withWorkers([worker], async () => {
       const { seconds, rss, heap } = await worker.ask<Opened>("open", size);
-      const { share, alive } = await worker.ask<{ share: number; alive: number }>("idle", IDLE_SECONDS);
+      const { share, alive } = await worker.ask<{ share: number; alive: number }>(
+        "idle",
+        IDLE_SECONDS,
+      );
       if (alive !== size) throw new Error(`${size - alive} of ${size} sessions were lost`);
       const { seconds: closing } = await worker.ask<{ seconds: number }>("close");
       const each = (bytes: number) => bytes / size / 1024;

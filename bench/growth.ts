@@ -27,12 +27,16 @@ export const growing: readonly Growing[] = [
   },
   {
     name: "sessions",
-    measure: async (isQuick) => [await measureSessionGrowth(isQuick ? [10, 100] : [10, 100, 500, 1_000, 2_000])],
+    measure: async (isQuick) => [
+      await measureSessionGrowth(isQuick ? [10, 100] : [10, 100, 500, 1_000, 2_000]),
+    ],
   },
   {
     name: "beats",
     measure: async (isQuick) => [
-      isQuick ? await measureBeatGrowth([10, 100], 20) : await measureBeatGrowth([10, 100, 1_000], 60),
+      isQuick
+        ? await measureBeatGrowth([10, 100], 20)
+        : await measureBeatGrowth([10, 100, 1_000], 60),
     ],
   },
   { name: "reads", measure: (isQuick) => measureReadGrowth({ quick: isQuick }) },

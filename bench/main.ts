@@ -1,4 +1,7 @@
-/** Measures what zksh promises about speed beside its peers, or how costs grow; see docs/performance.md. */
+/**
+ * Measures what zksh promises about speed beside its peers, or how costs grow; see
+ * docs/performance.md.
+ */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -39,7 +42,10 @@ const measurements = [
 
 const flags = readFlags();
 const root = join(import.meta.dirname, "..");
-execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], { cwd: root, stdio: "inherit" });
+execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], {
+  cwd: root,
+  stdio: "inherit",
+});
 
 if (flags.growth) {
   const tables = await all(choose(growing), ({ measure }) => measure(flags.quick));
@@ -77,9 +83,13 @@ function readFlags() {
 
 function choose<One extends { readonly name: string }>(from: readonly One[]): One[] {
   const { only } = flags;
-  const chosen = from.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
+  const chosen = from.filter(
+    ({ name }) => only.length === 0 || only.some((word) => name.includes(word)),
+  );
   if (chosen.length > 0) return chosen;
-  console.error(`nothing has ${only.join(" or ")} in its name: ${from.map(({ name }) => name).join(", ")}`);
+  console.error(
+    `nothing has ${only.join(" or ")} in its name: ${from.map(({ name }) => name).join(", ")}`,
+  );
   process.exit(2);
 }
 

@@ -5,10 +5,14 @@ import type { ZooKeeperServer } from "../test/support/zookeeper-server.ts";
 const SRVR = "Zookeeper version: 3.5.10, built on some day\n";
 
 /**
- * The server as one from before it could count, or read many znodes at once: behind a proxy that answers `srvr` for it and
- * passes on everything else. The proxy costs who goes through it time, never saves any.
+ * The server as one from before it could count, or read many znodes at once: behind a proxy that
+ * answers `srvr` for it and passes on everything else. The proxy costs who goes through it time,
+ * never saves any.
  */
-export async function withOldServer<T>(server: ZooKeeperServer, work: (address: string) => Promise<T>): Promise<T> {
+export async function withOldServer<T>(
+  server: ZooKeeperServer,
+  work: (address: string) => Promise<T>,
+): Promise<T> {
   const clients = new Set<Socket>();
   const proxy = createServer({ noDelay: true }, (client) => {
     clients.add(client.on("error", () => {}).once("close", () => clients.delete(client)));

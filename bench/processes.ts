@@ -35,15 +35,26 @@ export function scratchFile(name: string): string {
   return join(directory, name);
 }
 
-/** Runs a program to its end; gives the milliseconds from before its start until after its end. Throws when it fails. */
-export async function run([program, ...args]: CommandLine, { input, output, env }: RunOptions = {}): Promise<number> {
+/**
+ * Runs a program to its end; gives the milliseconds from before its start until after its end.
+ * Throws when it fails.
+ */
+export async function run(
+  [program, ...args]: CommandLine,
+  { input, output, env }: RunOptions = {},
+): Promise<number> {
   const complaints = scratchFile("stderr");
-  const files = [openSync(input ?? "/dev/null", "r"), openSync(output ?? "/dev/null", "w"), openSync(complaints, "w")];
+  const files = [
+    openSync(input ?? "/dev/null", "r"),
+    openSync(output ?? "/dev/null", "w"),
+    openSync(complaints, "w"),
+  ];
   try {
     const startedAt = performance.now();
     const child = spawnTracked(program, args, {
       stdio: files,
-      // A home of its own: shells keep histories and caches there. One for all runs, so that a cache can be of use.
+      // A home of its own: shells keep histories and caches there. One for all runs, so that a
+      // cache can be of use.
       env: { PATH: process.env.PATH ?? "", HOME: scratchFile(""), LANG: "C.UTF-8", ...env },
     });
     await ended(child);
@@ -60,7 +71,10 @@ export async function run([program, ...args]: CommandLine, { input, output, env 
 
 export interface Measured {
   readonly ms: number;
-  /** The most memory that it had at any time, in megabytes; of its largest process, where it has several. */
+  /**
+   * The most memory that it had at any time, in megabytes; of its largest process, where it has
+   * several.
+   */
   readonly peakMb: number;
 }
 

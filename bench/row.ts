@@ -12,7 +12,9 @@ interface Peer {
   readonly limit?: { readonly name: string; readonly samples: readonly number[] };
 }
 
-/** One measured piece of work: what zksh needed, in each round, and what others needed for the same. */
+/**
+ * One measured piece of work: what zksh needed, in each round, and what others needed for the same.
+ */
 export interface Row {
   readonly work: string;
   readonly unit: string;
@@ -30,12 +32,20 @@ interface Comparison extends Pick<Row, "work" | "unit" | "goal"> {
 }
 
 /** A row of those who took turns, by the names that they had there. */
-export function rowFrom(samples: Samples<number>, { zksh = "zksh", peers = {}, ...row }: Comparison): Row {
+export function rowFrom(
+  samples: Samples<number>,
+  { zksh = "zksh", peers = {}, ...row }: Comparison,
+): Row {
   const of = (name: string) => samples.get(name) ?? [];
   const beside = Object.entries(peers).map(([name, wanted]): Peer => {
     if (wanted === "no goal") return { name, samples: of(name) };
     const { limit, ...goal } = wanted;
-    return { name, samples: of(name), goal, ...(limit && { limit: { name: limit, samples: of(limit) } }) };
+    return {
+      name,
+      samples: of(name),
+      goal,
+      ...(limit && { limit: { name: limit, samples: of(limit) } }),
+    };
   });
   return { ...row, zksh: of(zksh), peers: beside };
 }
@@ -58,14 +68,19 @@ export interface Verdict {
 export function judge({ work, unit, zksh: samples, goal, peers = [] }: Row): Verdict[] {
   const zksh = figureOf(samples);
   const alone: Verdict[] =
-    goal || peers.length === 0 ? [{ work, unit, zksh, ...(goal && { goal, met: isMet(goal, zksh.median) }) }] : [];
+    goal || peers.length === 0
+      ? [{ work, unit, zksh, ...(goal && { goal, met: isMet(goal, zksh.median) }) }]
+      : [];
   const besides = peers.map((peer): Verdict => {
     const peerFigure = figureOf(peer.samples);
     const ratio = ratioOf(samples, peer.samples);
     const beside = { work, unit, zksh, peer: peer.name, peerFigure, ratio };
     if (!peer.goal) return beside;
     const met = isMet(peer.goal, ratio);
-    const least = peer.limit && { name: peer.limit.name, ratio: ratioOf(peer.limit.samples, peer.samples) };
+    const least = peer.limit && {
+      name: peer.limit.name,
+      ratio: ratioOf(peer.limit.samples, peer.samples),
+    };
     const isOutOfReach = !met && least && !isMet(peer.goal, least.ratio);
     return { ...beside, goal: peer.goal, met, ...(isOutOfReach && { outOfReach: least }) };
   });
@@ -73,8 +88,9 @@ export function judge({ work, unit, zksh: samples, goal, peers = [] }: Row): Ver
 }
 
 /**
- * Of those who had a turn in every round, the middle of the rounds' own ratios: a machine's speed changes from one second to the
- * next, and within a round it is much the same. Otherwise the ratio of the medians.
+ * Of those who had a turn in every round, the middle of the rounds' own ratios: a machine's speed
+ * changes from one second to the next, and within a round it is much the same. Otherwise the ratio
+ * of the medians.
  */
 function ratioOf(ours: readonly number[], theirs: readonly number[]): number {
   if (ours.length !== theirs.length) return median(ours) / median(theirs);

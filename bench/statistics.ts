@@ -6,7 +6,11 @@ export interface Figure {
 }
 
 export function figureOf(samples: readonly number[]): Figure {
-  return { median: quantile(samples, 0.5), low: quantile(samples, 0.25), high: quantile(samples, 0.75) };
+  return {
+    median: quantile(samples, 0.5),
+    low: quantile(samples, 0.25),
+    high: quantile(samples, 0.75),
+  };
 }
 
 export function median(samples: readonly number[]): number {

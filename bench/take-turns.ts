@@ -15,9 +15,9 @@ export interface Contestant<Sample> {
 export type Samples<Sample> = ReadonlyMap<string, readonly Sample[]>;
 
 /**
- * Lets everybody do the work in every round, each time in another order: on a machine whose speed changes nobody gets the
- * better half, and nobody always comes behind the same one, who may have left a busy server and cold caches. Gives the samples
- * of each by name.
+ * Lets everybody do the work in every round, each time in another order: on a machine whose speed
+ * changes nobody gets the better half, and nobody always comes behind the same one, who may have
+ * left a busy server and cold caches. Gives the samples of each by name.
  */
 export async function takeTurns<Sample>(
   rounds: number,
@@ -34,6 +34,9 @@ export async function takeTurns<Sample>(
 }
 
 /** One figure of samples that have several. */
-export function figures<Sample>(samples: Samples<Sample>, of: (sample: Sample) => number): Samples<number> {
+export function figures<Sample>(
+  samples: Samples<Sample>,
+  of: (sample: Sample) => number,
+): Samples<number> {
   return new Map([...samples].map(([name, own]) => [name, own.map(of)]));
 }

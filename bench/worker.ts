@@ -9,8 +9,8 @@ const PEERS = join(import.meta.dirname, "peers");
 export const PYTHON = "/usr/bin/python3";
 
 /**
- * A program in bench/peers/ that lives as long as a measurement, so that it is warm, and works when it is told to: a line
- * in, a line of JSON out.
+ * A program in bench/peers/ that lives as long as a measurement, so that it is warm, and works when
+ * it is told to: a line in, a line of JSON out.
  */
 export class Worker {
   readonly #child: ChildProcess;
@@ -31,11 +31,17 @@ export class Worker {
     return this.#child.pid ?? 0;
   }
 
-  /** Does not wait for the answer before the question is sent: the next question may be for somebody else. */
+  /**
+   * Does not wait for the answer before the question is sent: the next question may be for somebody
+   * else.
+   */
   async ask<Answer>(...words: readonly (string | number)[]): Promise<Answer> {
     this.#child.stdin?.write(`${words.join(" ")}\n`);
     const { value, done } = await this.#answers.next();
-    if (done) throw new Error(`${this.#child.spawnargs.at(-1)} ended without an answer to ${words.join(" ")}`);
+    if (done)
+      throw new Error(
+        `${this.#child.spawnargs.at(-1)} ended without an answer to ${words.join(" ")}`,
+      );
     return JSON.parse(value) as Answer;
   }
 
@@ -50,12 +56,16 @@ export class Worker {
 function interpreter(file: string): string[] {
   if (file.endsWith(".py")) return [PYTHON, "-B"];
   // The JVM as it comes, with nothing but its log turned off.
-  if (file.endsWith(".java")) return ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", peerClassPath()];
+  if (file.endsWith(".java"))
+    return ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", peerClassPath()];
   return [process.execPath, "--expose-gc"];
 }
 
 /** Starts workers, gives them to `work` and ends them, however it ends. */
-export async function withWorkers<T>(workers: readonly Worker[], work: () => Promise<T>): Promise<T> {
+export async function withWorkers<T>(
+  workers: readonly Worker[],
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } finally {

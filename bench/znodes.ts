@@ -17,7 +17,9 @@ export function makeZnodes(address: string, paths: readonly string[]): Promise<v
   const data = Buffer.alloc(100, "x");
   return withSession(address, async (session) => {
     for (let at = 0; at < paths.length; at += BATCH) {
-      await session.multi(paths.slice(at, at + BATCH).map((path) => ({ op: "create", path, data })));
+      await session.multi(
+        paths.slice(at, at + BATCH).map((path) => ({ op: "create", path, data })),
+      );
     }
   });
 }
@@ -30,20 +32,37 @@ export function aclVersions(address: string, paths: readonly string[]): Promise<
   });
 }
 
-/** So many tickets in the queue of a lock, as if somebody waited behind each, until `work` has ended. */
-export function withQueue<T>(address: string, path: string, tickets: number, work: () => Promise<T>): Promise<T> {
-  const data = Buffer.from(JSON.stringify({ v: 1, tool: "zksh", mode: "exclusive", host: "bench", pid: 1 }));
+/**
+ * So many tickets in the queue of a lock, as if somebody waited behind each, until `work` has
+ * ended.
+ */
+export function withQueue<T>(
+  address: string,
+  path: string,
+  tickets: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  const data = Buffer.from(
+    JSON.stringify({ v: 1, tool: "zksh", mode: "exclusive", host: "bench", pid: 1 }),
+  );
   return withSession(address, async (session) => {
     await session.create(path, null);
     for (let made = 0; made < tickets; made += BATCH) {
-      const batch = Array.from({ length: Math.min(BATCH, tickets - made) }, () => `${path}/_c_${randomUUID()}-lock-`);
-      await session.multi(batch.map((node) => ({ op: "create", path: node, data, mode: "ephemeralSequential" })));
+      const batch = Array.from(
+        { length: Math.min(BATCH, tickets - made) },
+        () => `${path}/_c_${randomUUID()}-lock-`,
+      );
+      await session.multi(
+        batch.map((node) => ({ op: "create", path: node, data, mode: "ephemeralSequential" })),
+      );
     }
     return work();
   });
 }
 
-/** Sessions that read once, until the server's compiler has done its work: they are slow at first. */
+/**
+ * Sessions that read once, until the server's compiler has done its work: they are slow at first.
+ */
 export async function warmUp(address: string, path: string): Promise<void> {
   for (let sessions = 0; sessions < 2_000; sessions++) {
     await withSession(address, (session) => session.getData(path));
@@ -51,7 +70,10 @@ export async function warmUp(address: string, path: string): Promise<void> {
 }
 
 export function countChildren(address: string, path: string): Promise<number> {
-  return withSession(address, async (session) => (await session.getChildren2(path)).children.length);
+  return withSession(
+    address,
+    async (session) => (await session.getChildren2(path)).children.length,
+  );
 }
 
 async function withSession<T>(address: string, work: (session: Session) => Promise<T>): Promise<T> {

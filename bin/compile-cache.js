@@ -13,7 +13,8 @@ exports.loadCompiled = (/** @type {string} */ filename, /** @type {string} */ fo
   const source = readFileSync(filename);
   const cache = join(folder, `${process.version}-${process.arch}-${crc32(source).toString(16)}`);
   // V8 checks its own version and flags, but damaged data would crash it.
-  const checksumOf = (/** @type {Buffer} */ data) => Buffer.from(Uint32Array.of(crc32(data)).buffer);
+  const checksumOf = (/** @type {Buffer} */ data) =>
+    Buffer.from(Uint32Array.of(crc32(data)).buffer);
   let cachedData;
   try {
     const bytes = readFileSync(cache);
@@ -23,13 +24,22 @@ exports.loadCompiled = (/** @type {string} */ filename, /** @type {string} */ fo
   const text = `(function(exports,require,module,__filename,__dirname){${source}\n})`;
   const script = new Script(text, { filename, ...(cachedData && { cachedData }) });
   const loaded = { exports: /** @type {any} */ ({}) };
-  script.runInThisContext()(loaded.exports, createRequire(filename), loaded, filename, dirname(filename));
+  script.runInThisContext()(
+    loaded.exports,
+    createRequire(filename),
+    loaded,
+    filename,
+    dirname(filename),
+  );
   if (script.cachedDataRejected === false) return loaded;
   const keep = () => {
     const temporary = `${cache}.${process.pid}`;
     try {
       const data = script.createCachedData();
-      writeFileSync(temporary, Buffer.concat([data, checksumOf(data)]), { mode: 0o600, flag: "wx" });
+      writeFileSync(temporary, Buffer.concat([data, checksumOf(data)]), {
+        mode: 0o600,
+        flag: "wx",
+      });
       renameSync(temporary, cache);
     } catch {
       rmSync(temporary, { force: true });

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Bundles to dist/: the program (main.cjs), each large package that few commands need (chalk.cjs …),
- * the watchdog and the library. `--quiet` prints nothing. docs/adr/0005-start-up.md has the reasons.
+ * Bundles to dist/: the program (main.cjs), each large package that few commands need (chalk.cjs
+ * …), the watchdog and the library. `--quiet` prints nothing. docs/adr/0005-start-up.md has the
+ * reasons.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,8 +29,9 @@ const common = {
 };
 
 /**
- * CommonJS starts faster than ES modules and can be compiled from a cache on Node 20 too. An import()
- * becomes a require() at the same place: modules of ours are evaluated there, inside the one file.
+ * CommonJS starts faster than ES modules and can be compiled from a cache on Node 20 too. An
+ * import() becomes a require() at the same place: modules of ours are evaluated there, inside the
+ * one file.
  * @satisfies {import("esbuild").BuildOptions}
  */
 const commonJs = {
@@ -48,10 +50,16 @@ await Promise.all([
   build({
     ...commonJs,
     entryPoints: ["src/main.ts"],
-    alias: { ...common.alias, ...Object.fromEntries(PACKAGES.map((name) => [name, `./${name}.cjs`])) },
+    alias: {
+      ...common.alias,
+      ...Object.fromEntries(PACKAGES.map((name) => [name, `./${name}.cjs`])),
+    },
     external: PACKAGES.map((name) => `./${name}.cjs`),
   }),
-  build({ ...commonJs, entryPoints: [...BY_NAME.map(asEntry), { in: "src/io/watchdog.ts", out: "watchdog" }] }),
+  build({
+    ...commonJs,
+    entryPoints: [...BY_NAME.map(asEntry), { in: "src/processes/watchdog.ts", out: "watchdog" }],
+  }),
   // Imported from CommonJS, what `import x` finds is all of the module's exports.
   build({
     ...commonJs,
@@ -63,6 +71,8 @@ await Promise.all([
     entryPoints: ["src/index.ts"],
     format: "esm",
     // node-zookeeper-client is CommonJS and calls require for Node's own modules.
-    banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
+    banner: {
+      js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);',
+    },
   }),
 ]);

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // @ts-check
-// The tests talk to real servers and to clients that nobody here wrote. What is missing is installed where that is
-// possible; where it is not, the run ends here with one sentence instead of skipping half of the tests.
-// `provision.js partitions` adds what test/partitions needs.
+// The tests talk to real servers and to clients that nobody here wrote. What is missing is
+// installed where that is possible; where it is not, the run ends here with one sentence instead of
+// skipping half of the tests. `provision.js partitions` adds what test/partitions needs.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -24,8 +24,13 @@ const needs = [
     package: "zookeeper",
     present: () => home || existsSync("/usr/share/java/zookeeper.jar"),
   },
-  // Looked for where Debian's own /usr/bin/python3 finds it: another python3 may come first on PATH.
-  { name: "kazoo", package: "python3-kazoo", present: () => existsSync("/usr/lib/python3/dist-packages/kazoo") },
+  // Looked for where Debian's own /usr/bin/python3 finds it: another python3 may come first on
+  // PATH.
+  {
+    name: "kazoo",
+    package: "python3-kazoo",
+    present: () => existsSync("/usr/lib/python3/dist-packages/kazoo"),
+  },
   {
     name: "Curator",
     package: "libcurator-recipes-java",
@@ -42,7 +47,11 @@ const needs = [
   // test/model: spin turns a model into a C program that searches it.
   { name: "spin", package: "spin", present: () => onPath("spin") },
   { name: "a C compiler", package: "gcc", present: () => onPath("gcc") },
-  { name: "the C library's headers", package: "libc6-dev", present: () => existsSync("/usr/include/stdlib.h") },
+  {
+    name: "the C library's headers",
+    package: "libc6-dev",
+    present: () => existsSync("/usr/include/stdlib.h"),
+  },
 ];
 if (process.argv[2] === "partitions") {
   needs.push(
@@ -73,16 +82,21 @@ if (missing.length > 0) {
     const orHome = missing.some((need) => need.package === "zookeeper")
       ? ", or set ZOOKEEPER_HOME to an unpacked Apache ZooKeeper"
       : "";
-    fail(`The tests need ${names}: as root, run apt-get install ${packages.join(" ")} (Debian, Ubuntu)${orHome}.`);
+    fail(
+      `The tests need ${names}: as root, run apt-get install ${packages.join(" ")} (Debian, Ubuntu)${orHome}.`,
+    );
   }
 
   console.error(`installing for the tests: ${packages.join(" ")}`);
-  // One unreachable package source makes the update fail although the packages can be had: only the install decides.
+  // One unreachable package source makes the update fail although the packages can be had: only the
+  // install decides.
   apt("update");
   const install = apt("install", "-y", "--no-install-recommends", ...packages);
   const still = missing.filter((need) => !need.present());
   if (install.status !== 0 || still.length > 0) {
     console.error(`${install.stdout ?? ""}${install.stderr ?? ""}`.trimEnd());
-    fail(`The tests need ${names}, and apt-get could not install ${packages.join(" ")} (see above).`);
+    fail(
+      `The tests need ${names}, and apt-get could not install ${packages.join(" ")} (see above).`,
+    );
   }
 }

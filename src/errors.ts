@@ -1,9 +1,12 @@
 /**
- * Every failure a user can meet. One class per exit-code family; `reason` tells the members of a family apart,
- * so that callers branch on `reason` and only the front ends look at `exitCode`.
+ * Every failure a user can meet. One class per exit-code family; `reason` tells the members of a
+ * family apart, so that callers branch on `reason` and only the front ends look at `exitCode`.
  */
 
-/** The numbers a process can end with. Commands that run a child under a lock have a table of their own. */
+/**
+ * The numbers a process can end with. Commands that run a child under a lock have a table of their
+ * own.
+ */
 export const ExitCode = {
   ok: 0,
   /** A false answer (`exists` no), or a server refusal without a row of its own. */
@@ -24,7 +27,10 @@ export const ExitCode = {
   terminated: 143,
 } as const;
 
-/** The second table: what commands that run a program under a lock end with, when it is not the program's own code. */
+/**
+ * The second table: what commands that run a program under a lock end with, when it is not the
+ * program's own code.
+ */
 export const LockExitCode = {
   busy: 75,
   lost: 120,
@@ -77,7 +83,10 @@ export abstract class ZkshError extends Error {
   }
 }
 
-/** The server refused, for a reason without a family of its own (invalid-acl, quota-exceeded, unimplemented …). */
+/**
+ * The server refused, for a reason without a family of its own (invalid-acl, quota-exceeded,
+ * unimplemented …).
+ */
 export class OperationError extends ZkshError {
   readonly exitCode = ExitCode.refusedByServer;
 }
@@ -117,8 +126,9 @@ export class ConflictError extends ZkshError {
 }
 
 /**
- * There is no usable session: `unreachable`, `connection-loss`, `session-expired`, `session-closed`, `session-moved`.
- * After `connection-loss` the fate of the request is unknown; `sent` is false when it certainly never left, and
+ * There is no usable session: `unreachable`, `connection-loss`, `session-expired`,
+ * `session-closed`, `session-moved`. After `connection-loss` the fate of the request is unknown;
+ * `sent` is false when it certainly never left, and
  * `isOversized` tells that it is larger than what servers usually take, who hang up on it.
  */
 export class ConnectionError extends ZkshError {
@@ -126,7 +136,11 @@ export class ConnectionError extends ZkshError {
   readonly sent: boolean;
   readonly isOversized: boolean;
 
-  constructor(reason: string, message: string, details: ErrorDetails & { sent?: boolean; isOversized?: boolean } = {}) {
+  constructor(
+    reason: string,
+    message: string,
+    details: ErrorDetails & { sent?: boolean; isOversized?: boolean } = {},
+  ) {
     super(reason, message, details);
     this.sent = details.sent ?? true;
     this.isOversized = details.isOversized ?? false;
@@ -161,7 +175,8 @@ export interface LockErrorDetails {
 }
 
 /**
- * A lock was not got, or not kept: `busy` (asked not to wait), `lock-timeout`, `lock-lost`, `revoked`, `sequence-exhausted`,
+ * A lock was not got, or not kept: `busy` (asked not to wait), `lock-timeout`, `lock-lost`,
+ * `revoked`, `sequence-exhausted`,
  * `limit-mismatch`, `nested-lock`, `command-not-found`, `command-not-executable`. Its exit codes leave a program under the lock room for its own.
  */
 export class LockError extends ZkshError {
@@ -169,7 +184,11 @@ export class LockError extends ZkshError {
   /** With `lock-lost`: how. */
   readonly lostReason: "session-lost" | "node-deleted" | undefined;
 
-  constructor(reason: keyof typeof LOCK_EXIT_CODES, message: string, details: ErrorDetails & LockErrorDetails = {}) {
+  constructor(
+    reason: keyof typeof LOCK_EXIT_CODES,
+    message: string,
+    details: ErrorDetails & LockErrorDetails = {},
+  ) {
     super(reason, message, details);
     this.exitCode = details.exitCode ?? LOCK_EXIT_CODES[reason];
     this.lostReason = details.lostReason;
@@ -181,7 +200,10 @@ export interface InterruptedErrorDetails {
   readonly outcome?: Promise<unknown>;
 }
 
-/** The caller's AbortSignal fired. When the request had been sent, `outcome` settles with what became of it. */
+/**
+ * The caller's AbortSignal fired. When the request had been sent, `outcome` settles with what
+ * became of it.
+ */
 export class InterruptedError extends ZkshError {
   /** Of the signal that was the cause; that of SIGINT when left out. */
   readonly exitCode: number;
@@ -190,7 +212,9 @@ export class InterruptedError extends ZkshError {
   constructor(message = "interrupted", details: ErrorDetails & InterruptedErrorDetails = {}) {
     super("interrupted", message, details);
     const { cause } = details;
-    this.exitCode = details.exitCode ?? (cause instanceof InterruptedError ? cause.exitCode : ExitCode.interrupted);
+    this.exitCode =
+      details.exitCode ??
+      (cause instanceof InterruptedError ? cause.exitCode : ExitCode.interrupted);
     this.outcome = details.outcome;
   }
 }
@@ -201,20 +225,28 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EISDIR: "it is a directory",
 };
 
-/** Why a file could not be read, as a sentence: `cannot read /nope: no such file`. `name` is how the file is shown. */
+/**
+ * Why a file could not be read, as a sentence: `cannot read /nope: no such file`. `name` is how the
+ * file is shown.
+ */
 export function cannotRead(name: string, cause: unknown): string {
   const why = cause instanceof Error ? cause.message : String(cause);
   return `cannot read ${name}: ${FILE_ERRORS[/^E[A-Z]+/.exec(why)?.[0] ?? ""] ?? why}`;
 }
 
-/** A live view was left with Ctrl-C, which is its usual end: there is nothing to say to a person. */
+/**
+ * A live view was left with Ctrl-C, which is its usual end: there is nothing to say to a person.
+ */
 export class ViewEndedError extends InterruptedError {
   constructor(cause: unknown) {
     super(undefined, { cause });
   }
 }
 
-/** As {@link exitCodeOf}, for commands that run a program under a lock: only what they say themselves, and never a low number. */
+/**
+ * As {@link exitCodeOf}, for commands that run a program under a lock: only what they say
+ * themselves, and never a low number.
+ */
 export function lockExitCodeOf(error: unknown): number {
   if (error instanceof LockError || error instanceof InterruptedError) return error.exitCode;
   if (error instanceof UsageError || error instanceof RefusedError) return LockExitCode.usage;

@@ -1,4 +1,7 @@
-/** What programs can use of zksh: ZooKeeper sessions, their errors, locks, and a server in memory for tests. */
+/**
+ * What programs can use of zksh: ZooKeeper sessions, their errors, locks, and a server in memory
+ * for tests.
+ */
 export { type EmbeddedServer, startEmbeddedServer } from "./embedded/server.ts";
 export type { EmbeddedServerOptions } from "./embedded/settings.ts";
 export * from "./errors.ts";
@@ -6,8 +9,18 @@ export { Election, type ElectionOptions } from "./recipes/locks/election.ts";
 export type { LockEvent, LockListener } from "./recipes/locks/events.ts";
 export type { HeldLock } from "./recipes/locks/held-lock.ts";
 export type { HeldLocks } from "./recipes/locks/held-locks.ts";
-export type { HolderRecord, LockMode, Party, RevokeRequest } from "./recipes/locks/holder-record.ts";
-export { type InspectOptions, inspectLock, type LockReport, type Standing } from "./recipes/locks/inspect.ts";
+export type {
+  HolderRecord,
+  LockMode,
+  Party,
+  RevokeRequest,
+} from "./recipes/locks/holder-record.ts";
+export {
+  type InspectOptions,
+  inspectLock,
+  type LockReport,
+  type Standing,
+} from "./recipes/locks/inspect/inspect-lock.ts";
 export type { AcquireOptions, Holder, LockOptions } from "./recipes/locks/lock-recipe.ts";
 export { MultiLock } from "./recipes/locks/multi-lock.ts";
 export { Mutex } from "./recipes/locks/mutex.ts";

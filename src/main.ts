@@ -1,8 +1,16 @@
-/** The composition root: the command line and the world outside become settings, a front end, and an exit code. */
+/**
+ * The composition root: the command line and the world outside become settings, a front end, and an
+ * exit code.
+ */
 import { readFileSync } from "node:fs";
 import os from "node:os";
 import { basename } from "node:path";
-import { findCommand, type Program, type RunningServer, type ServerRequest } from "./commands/command.ts";
+import {
+  findCommand,
+  type Program,
+  type RunningServer,
+  type ServerRequest,
+} from "./commands/command.ts";
 import { commands } from "./commands/index.ts";
 import {
   type Config,
@@ -12,7 +20,9 @@ import {
   readConfig,
   type Surroundings,
   sessionOptions,
-} from "./config.ts";
+} from "./config/config.ts";
+import { type GlobalFlags, globalOptions, globalTerm } from "./config/global-options.ts";
+import { checkedOptions, sessionWarnings, type Warning, Warnings } from "./config/warnings.ts";
 import {
   ConflictError,
   cannotRead,
@@ -23,8 +33,6 @@ import {
   OperationError,
   UsageError,
 } from "./errors.ts";
-import { escapeName } from "./escape.ts";
-import { type GlobalFlags, globalOptions, globalTerm } from "./global-options.ts";
 import { abandonWrites, type Io, isBrokenPipe, write } from "./io/io.ts";
 import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { prompterFor } from "./io/prompter.ts";
@@ -34,27 +42,34 @@ import { type EndingSignal, processServices, type Services } from "./services.ts
 import { formatAddress } from "./session/connect-string.ts";
 import type { Session } from "./session/session.ts";
 import { FrontEnd, type FrontEndOptions } from "./shell/front-end.ts";
-import { splitGlobals } from "./shell/globals.ts";
-import type { Nearby, Sessions } from "./shell/missing-znode.ts";
 import { runOneShot } from "./shell/one-shot.ts";
 import { isUnicode, openRenderer, openTheme } from "./shell/open-renderer.ts";
-import type { Explanation } from "./shell/present-state.ts";
+import { splitGlobals } from "./shell/parsing/split-globals.ts";
+import { suggest } from "./shell/parsing/suggest.ts";
 import { PrivateServer } from "./shell/private-server.ts";
-import type { FailedLine, Script } from "./shell/script.ts";
-import { suggest } from "./shell/suggest.ts";
+import type { Explanation } from "./shell/reports/explain-refusal.ts";
+import type { Nearby, Sessions } from "./shell/reports/missing-znode.ts";
+import type { FailedLine, Script } from "./shell/scripts/script.ts";
 import { Trace } from "./shell/trace.ts";
-import { checkedOptions, sessionWarnings, type Warning, Warnings } from "./warnings.ts";
+import { escapeName } from "./text/escape.ts";
 
 /** As a shell tells of a program that a signal has ended. */
 function codeOfSignal(signal: EndingSignal): number {
   return 128 + os.constants.signals[signal];
 }
 
-/** Runs the program on the real process. `argv` as in `process.argv`; resolves to the exit code when all is closed. */
+/**
+ * Runs the program on the real process. `argv` as in `process.argv`; resolves to the exit code when
+ * all is closed.
+ */
 export async function start(argv: readonly string[]): Promise<number> {
   const [, script = "", ...words] = argv;
   process.once("exit", forgetGoneTerminal);
-  const exitCode = await main({ programName: basename(script), argv: words }, processIo(), processServices);
+  const exitCode = await main(
+    { programName: basename(script), argv: words },
+    processIo(),
+    processServices,
+  );
   await outputsTaken();
   return exitCode;
 }
@@ -68,7 +83,11 @@ export interface CommandLine {
 const READER_GRACE_MS = 500;
 
 /** Never throws: the outermost catch is in here. */
-export async function main({ programName, argv }: CommandLine, io: Io, services: Services): Promise<number> {
+export async function main(
+  { programName, argv }: CommandLine,
+  io: Io,
+  services: Services,
+): Promise<number> {
   const surroundings = { env: io.env, programName };
   const interrupt = new AbortController();
   let signalCode: number | undefined;
@@ -86,7 +105,8 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
   let open: ReportContext["open"];
   let leave = async () => {};
   try {
-    const isZkcli = (given: GlobalFlags) => formatOr("text", () => outputFormat(given, surroundings)) === "zkcli";
+    const isZkcli = (given: GlobalFlags) =>
+      formatOr("text", () => outputFormat(given, surroundings)) === "zkcli";
     const line = await splitGlobals(argv, { commands, isZkcli });
     flags = line.flags;
     command = line.words[0];
@@ -95,11 +115,27 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
     const server = config.isEmbedded ? new PrivateServer(startServer) : undefined;
     if (server) leave = () => server.stop();
     const reportLine = (failed: unknown, { flags: ofLine = {}, ...where }: Partial<FailedLine>) =>
-      reportError(failed, { io, flags: lineFlags(flags, ofLine), surroundings, open, signalCode, ...where });
+      reportError(failed, {
+        io,
+        flags: lineFlags(flags, ofLine),
+        surroundings,
+        open,
+        signalCode,
+        ...where,
+      });
     const warnings = new Warnings((warning) => showWarning(warning, io, config));
-    const traceLine = (text: string) => void write(io.stderr, `${escapeName(text)}\n`).catch(() => {});
+    const traceLine = (text: string) =>
+      void write(io.stderr, `${escapeName(text)}\n`).catch(() => {});
     const trace = new Trace(traceLine, { isAlwaysOn: config.isDebug });
-    const environment = { io, services, server, warnings, trace, signal: interrupt.signal, report: reportLine };
+    const environment = {
+      io,
+      services,
+      server,
+      warnings,
+      trace,
+      signal: interrupt.signal,
+      report: reportLine,
+    };
     open = frontEndOptions(config, environment).openSession;
     const code = await Promise.race([run(line.words, config, environment), neverIdle(services)]);
     return endsBySignal(command) ? code : (signalCode ?? code);
@@ -113,7 +149,10 @@ export async function main({ programName, argv }: CommandLine, io: Io, services:
   }
 }
 
-/** Rejects should the process be about to end before the program: what it was to do is not done, and that is no success. */
+/**
+ * Rejects should the process be about to end before the program: what it was to do is not done, and
+ * that is no success.
+ */
 function neverIdle(services: Services): Promise<never> {
   return new Promise((_, reject) => {
     services.onIdle?.(() => reject(new Error("nothing is left to wait for")));
@@ -129,7 +168,11 @@ async function startServer(request: ServerRequest): Promise<RunningServer> {
   return startEmbeddedServer(request);
 }
 
-async function showWarning(warning: Warning, io: Io, { output: format, color, isQuiet }: Config): Promise<void> {
+async function showWarning(
+  warning: Warning,
+  io: Io,
+  { output: format, color, isQuiet }: Config,
+): Promise<void> {
   const renderer = await openRenderer(io.stderr, { format, color, isQuiet });
   await write(io.stderr, renderer.result(warning).err ?? "").catch(() => {});
 }
@@ -146,7 +189,11 @@ interface Environment {
 }
 
 /** Chooses the front end: one command, a script, or what is piped in. */
-async function run(words: readonly string[], config: Config, environment: Environment): Promise<number> {
+async function run(
+  words: readonly string[],
+  config: Config,
+  environment: Environment,
+): Promise<number> {
   const { io, report } = environment;
   const { script, scriptFile, keepsGoing } = config;
   const frontEnd = new FrontEnd(frontEndOptions(config, environment));
@@ -156,37 +203,54 @@ async function run(words: readonly string[], config: Config, environment: Enviro
       `a command (${words[0]}) and a script (${script === undefined ? "-f" : "-c"}) were both given`,
     );
   }
-  if (script !== undefined && scriptFile !== undefined) throw new UsageError("-c and -f were both given");
+  if (script !== undefined && scriptFile !== undefined)
+    throw new UsageError("-c and -f were both given");
   const isScript = script !== undefined || scriptFile !== undefined;
-  if (!isScript && io.stdin.isTTY && io.stdout.isTTY) return interact(frontEnd, config, environment);
-  const { runScript } = await import("./shell/script.ts");
-  if (script !== undefined) return runScript({ name: "-c", text: [script], keepsGoing, report }, frontEnd);
+  if (!isScript && io.stdin.isTTY && io.stdout.isTTY)
+    return interact(frontEnd, config, environment);
+  const { runScript } = await import("./shell/scripts/script.ts");
+  if (script !== undefined)
+    return runScript({ name: "-c", text: [script], keepsGoing, report }, frontEnd);
   const isZkcli = config.output === "zkcli";
-  const read = isZkcli ? { read: (await import("./shell/zkcli-line.ts")).readZkcliStatements } : {};
+  const read = isZkcli
+    ? { read: (await import("./shell/parsing/zkcli-lexer.ts")).readZkcliStatements }
+    : {};
   if (scriptFile === undefined || scriptFile === "-") {
-    return runScript({ name: "stdin", text: io.stdin.stream, keepsGoing, report, ...read }, frontEnd);
+    return runScript(
+      { name: "stdin", text: io.stdin.stream, keepsGoing, report, ...read },
+      frontEnd,
+    );
   }
   const text = await readScript(scriptFile, io);
   return runScript({ name: scriptFile, text: [text], keepsGoing, report, ...read }, frontEnd);
 }
 
-async function interact(frontEnd: FrontEnd, config: Config, environment: Environment): Promise<number> {
+async function interact(
+  frontEnd: FrontEnd,
+  config: Config,
+  environment: Environment,
+): Promise<number> {
   const { io, services, server, report } = environment;
   const { color, isQuiet, isDefaultServer, session } = config;
   const [{ runRepl }, { History, historyFile }] = await Promise.all([
-    import("./shell/repl.ts"),
-    import("./shell/history.ts"),
+    import("./shell/interactive/repl.ts"),
+    import("./shell/interactive/history.ts"),
   ]);
   return runRepl(frontEnd, {
     history: await History.load(historyFile(io.env)),
-    servers: (await server?.address()) ?? session.servers.map(formatAddress).join() + (session.chroot ?? ""),
+    servers:
+      (await server?.address()) ??
+      session.servers.map(formatAddress).join() + (session.chroot ?? ""),
     isEmbedded: server !== undefined,
     isDefaultServer,
     theme: await openTheme(io.stdout, color),
     isQuiet,
     report,
     async about(server) {
-      return services.about?.(server, await sessionOptions(config, (path) => io.readFile(path), server));
+      return services.about?.(
+        server,
+        await sessionOptions(config, (path) => io.readFile(path), server),
+      );
     },
   });
 }
@@ -201,7 +265,10 @@ async function readScript(path: string, io: Io): Promise<Buffer> {
 
 function frontEndOptions(config: Config, environment: Environment): FrontEndOptions {
   const { io, services, server, signal, warnings, trace } = environment;
-  const files = { readFile: (path: string) => io.readFile(path), isReadableByOthers: services.isReadableByOthers };
+  const files = {
+    readFile: (path: string) => io.readFile(path),
+    isReadableByOthers: services.isReadableByOthers,
+  };
   const optionsFor = async (target: string | undefined) =>
     checkedOptions(config, files, warnings, target ?? (await server?.address()));
   const { output: format, color, isQuiet, isVerbose } = config;
@@ -213,7 +280,9 @@ function frontEndOptions(config: Config, environment: Environment): FrontEndOpti
     warnings,
     async onCredential(scheme, target) {
       const options = await optionsFor(target);
-      await warnings.tell(sessionWarnings({ ...options, auth: [{ scheme, credential: Buffer.alloc(0) }] }));
+      await warnings.tell(
+        sessionWarnings({ ...options, auth: [{ scheme, credential: Buffer.alloc(0) }] }),
+      );
     },
     isReadOnly: config.session.readOnly ?? false,
     isQuiet,
@@ -222,10 +291,17 @@ function frontEndOptions(config: Config, environment: Environment): FrontEndOpti
     asker: config.isYes ? "yes" : config.isNoInput ? undefined : () => prompterFor(io),
     isFollowed: () => format === "json" || isVerbose || (io.stderr.isTTY && !isQuiet),
     renderer: () =>
-      openRenderer(io.stdout, { format, color, isQuiet, isVerbose, isAscii: !isUnicode(io.env) }, io.stderr),
+      openRenderer(
+        io.stdout,
+        { format, color, isQuiet, isVerbose, isAscii: !isUnicode(io.env) },
+        io.stderr,
+      ),
     forLine(flags) {
       const ofLine = lineConfig(config, flags);
-      return { ...frontEndOptions(ofLine, environment), ...(ofLine.isDebug && { lineTrace: trace }) };
+      return {
+        ...frontEndOptions(ofLine, environment),
+        ...(ofLine.isDebug && { lineTrace: trace }),
+      };
     },
     async openSession(target, overrides) {
       const options = await optionsFor(target);
@@ -275,9 +351,14 @@ interface ReportContext {
 
 async function reportError(error: unknown, context: ReportContext): Promise<number> {
   const { io, flags, surroundings, command, session, open, file, line, signalCode } = context;
-  const { report } = await import("./shell/report.ts");
+  const { report } = await import("./shell/reports/report.ts");
   const format = formatOr("text", () => outputFormat(flags, surroundings));
-  const color = flags.color?.at(-1) === "never" ? "never" : flags.color?.at(-1) === "always" ? "always" : "auto";
+  const color =
+    flags.color?.at(-1) === "never"
+      ? "never"
+      : flags.color?.at(-1) === "always"
+        ? "always"
+        : "auto";
   const renderer = await openRenderer(io.stderr, { format, color, isQuiet: false });
   const isDebug = flags.debug !== undefined || Boolean(surroundings.env.ZKSH_DEBUG);
   const where = file === undefined || line === undefined ? undefined : { file, line };
@@ -294,16 +375,17 @@ async function reportError(error: unknown, context: ReportContext): Promise<numb
 
 /** Loads what asks a server after a refusal only where its answer is worth telling. */
 async function explain(error: unknown, sessions: Sessions): Promise<Explanation | undefined> {
-  const isRefusal = error instanceof ConflictError || (error instanceof OperationError && error.path !== undefined);
+  const isRefusal =
+    error instanceof ConflictError || (error instanceof OperationError && error.path !== undefined);
   if (!isRefusal) return undefined;
-  const { explainRefusal } = await import("./shell/present-state.ts");
+  const { explainRefusal } = await import("./shell/reports/explain-refusal.ts");
   return explainRefusal(error, sessions);
 }
 
 /** Loads what looks around only where something is missing. */
 async function lookNearby(error: unknown, sessions: Sessions): Promise<Nearby | undefined> {
   if (!(error instanceof NoNodeError)) return undefined;
-  const { findNearby } = await import("./shell/missing-znode.ts");
+  const { findNearby } = await import("./shell/reports/missing-znode.ts");
   return findNearby(error, sessions);
 }
 

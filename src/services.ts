@@ -1,5 +1,8 @@
-/** The parts of the process that main needs and tests replace: sessions, signals, and what only the system knows. */
-import { takeSignals } from "./io/signals.ts";
+/**
+ * The parts of the process that main needs and tests replace: sessions, signals, and what only the
+ * system knows.
+ */
+import { takeSignals } from "./processes/signals.ts";
 import type { SessionOptions } from "./session/options.ts";
 import type { Session } from "./session/session.ts";
 
@@ -27,7 +30,7 @@ export const processServices: Services = {
     return openSession(options);
   },
   async about(address, { tls }) {
-    const { describeServer } = await import("./session/zookeeper/four-letter-word.ts");
+    const { describeServer } = await import("./session/zookeeper/connecting/four-letter-word.ts");
     return describeServer(address, tls);
   },
   async isReadableByOthers(path) {
@@ -41,9 +44,10 @@ export const processServices: Services = {
   onSignal(listener) {
     const giveBack = ENDING_SIGNALS.map((signal) => {
       const stop = takeSignals([signal], () => {
-        // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is closed, both its shell
-        // and the kernel send SIGHUP, and the second must not keep us from saying goodbye to the server.
-        // Not before all who listen have heard it: a spinner's listener ends the program when it finds itself alone.
+        // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is
+        // closed, both its shell and the kernel send SIGHUP, and the second must not keep us from
+        // saying goodbye to the server. Not before all who listen have heard it: a spinner's
+        // listener ends the program when it finds itself alone.
         if (signal !== "SIGHUP") process.nextTick(stop);
         listener(signal);
       });

@@ -13,7 +13,13 @@ const given = { "/a": "x" };
 
 const rows: Row[] = [
   { name: "-c runs its text", argv: ["-c", "ls /; get /a"], given, stdout: "a\nx" },
-  { name: "-f runs a file", argv: ["-f", "s.zk"], given, files: { "s.zk": "# a script\nget /a\n" }, stdout: "x" },
+  {
+    name: "-f runs a file",
+    argv: ["-f", "s.zk"],
+    given,
+    files: { "s.zk": "# a script\nget /a\n" },
+    stdout: "x",
+  },
   { name: "-f - runs stdin", argv: ["-f", "-"], given, stdin: "get /a", stdout: "x" },
   {
     name: "as zkCli, a script on stdin is split as zkCli splits it",
@@ -56,7 +62,8 @@ const rows: Row[] = [
     argv: ["--keep-going", "-c", "get /b; get /a; nope"],
     given,
     stdout: "x",
-    stderr: "-c:1: error: no such znode: /b (NoNode)\n-c:1: error: unknown command 'nope'\n  help lists all commands\n",
+    stderr:
+      "-c:1: error: no such znode: /b (NoNode)\n-c:1: error: unknown command 'nope'\n  help lists all commands\n",
     exit: 8,
   },
   {
@@ -113,7 +120,12 @@ const rows: Row[] = [
   {
     name: "no server",
     argv: ["-s", "h:1", "get", "/a"],
-    failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper: h:1 (connection refused)") },
+    failures: {
+      "/a": new ConnectionError(
+        "unreachable",
+        "cannot connect to ZooKeeper: h:1 (connection refused)",
+      ),
+    },
     stderr: "error: cannot connect to ZooKeeper: h:1 (connection refused)\n",
     exit: 6,
   },
@@ -121,13 +133,16 @@ const rows: Row[] = [
     name: "no server, and none named",
     argv: ["get", "/a"],
     failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper") },
-    stderr: "error: cannot connect to ZooKeeper\n  -s HOSTS names the servers to use; --embedded needs none\n",
+    stderr:
+      "error: cannot connect to ZooKeeper\n  -s HOSTS names the servers to use; --embedded needs none\n",
     exit: 6,
   },
   {
     name: "no server, as zkCli",
     argv: ["-o", "zkcli", "get", "/a"],
-    failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper", { path: "/a" }) },
+    failures: {
+      "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper", { path: "/a" }),
+    },
     stderr: "KeeperErrorCode = ConnectionLoss for /a\n",
     exit: 6,
   },
@@ -164,11 +179,43 @@ const rows: Row[] = [
     stderr: "\u001b[31m\u001b[1merror:\u001b[22m\u001b[39m no such znode: /b (NoNode)\n",
     exit: 3,
   },
-  { name: "started as zkCli.sh", argv: ["get", "/a"], given, programName: "zkCli.sh", stdout: "x\n" },
-  { name: "zkCli's options", argv: ["-server", "h:1", "-timeout", "5000", "-r", "get", "/a"], given, stdout: "x" },
-  { name: "SIGINT", argv: ["get", "/a"], given, signal: "SIGINT", stderr: "interrupted\n", exit: 130 },
-  { name: "SIGTERM", argv: ["ls", "-R", "/"], given, signal: "SIGTERM", stderr: "interrupted\n", exit: 143 },
-  { name: "SIGHUP", argv: ["get", "/a"], given, signal: "SIGHUP", stderr: "interrupted\n", exit: 129 },
+  {
+    name: "started as zkCli.sh",
+    argv: ["get", "/a"],
+    given,
+    programName: "zkCli.sh",
+    stdout: "x\n",
+  },
+  {
+    name: "zkCli's options",
+    argv: ["-server", "h:1", "-timeout", "5000", "-r", "get", "/a"],
+    given,
+    stdout: "x",
+  },
+  {
+    name: "SIGINT",
+    argv: ["get", "/a"],
+    given,
+    signal: "SIGINT",
+    stderr: "interrupted\n",
+    exit: 130,
+  },
+  {
+    name: "SIGTERM",
+    argv: ["ls", "-R", "/"],
+    given,
+    signal: "SIGTERM",
+    stderr: "interrupted\n",
+    exit: 143,
+  },
+  {
+    name: "SIGHUP",
+    argv: ["get", "/a"],
+    given,
+    signal: "SIGHUP",
+    stderr: "interrupted\n",
+    exit: 129,
+  },
   {
     name: "SIGTERM with --json",
     argv: ["--json", "get", "/a"],
@@ -280,7 +327,10 @@ describe("main", () => {
   });
 
   test("passes the session's options on", async () => {
-    const { opened } = await run(["-s", "h1:1,h2/c", "get", "/a", "--timeout", "5s", "--auth=digest:u:p"], { given });
+    const { opened } = await run(
+      ["-s", "h1:1,h2/c", "get", "/a", "--timeout", "5s", "--auth=digest:u:p"],
+      { given },
+    );
     expect(opened).toEqual([
       {
         servers: [
@@ -306,13 +356,17 @@ describe("main", () => {
 
   test("reports the bad line, not the bad file, when both are bad", async () => {
     const { stderr } = await run(["--auth-file", "nope", "get"]);
-    expect(stderr).toBe("error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] [--all] path [paths...]\n");
+    expect(stderr).toBe(
+      "error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] [--all] path [paths...]\n",
+    );
   });
 
   test("--debug traces to stderr and shows the stack", async () => {
     const { opened, stderr } = await run(["--debug", "get", "/nope"]);
     expect(opened[0]?.trace).toBeTypeOf("function");
-    expect(stderr).toMatch(/^error: no such znode: \/nope \(NoNode\)\nNoNodeError: no such znode.*\n {4}at /);
+    expect(stderr).toMatch(
+      /^error: no such znode: \/nope \(NoNode\)\nNoNodeError: no such znode.*\n {4}at /,
+    );
   });
 
   test("without --debug there is no trace", async () => {

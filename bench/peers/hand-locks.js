@@ -1,7 +1,8 @@
 /**
- * The least a program in node can do to take and give back a lock that nobody else wants: prepared bytes over a socket, the
- * requests that zksh sends while nobody else writes. It asks nobody, finds out nothing, and could not cope with a lost reply.
- * hand-locks.js HOST:PORT PATH, then `cycles N` on stdin.
+ * The least a program in node can do to take and give back a lock that nobody else wants: prepared
+ * bytes over a socket, the requests that zksh sends while nobody else writes. It asks nobody, finds
+ * out nothing, and could not cope with a lost reply. hand-locks.js HOST:PORT PATH, then `cycles N`
+ * on stdin.
  */
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
@@ -24,8 +25,16 @@ const DELETE = 2;
 const CLOSE_SESSION = -11;
 const EPHEMERAL_SEQUENTIAL = 3;
 const openAcl = Buffer.concat([int(1), int(31), text("world"), text("anyone")]);
-const create = (node, data, flags) => frame(int(1), int(CREATE), text(node), text(data), openAcl, int(flags));
-const handshake = frame(int(0), Buffer.alloc(8), int(60_000), Buffer.alloc(8), text("\0".repeat(16)), Buffer.alloc(1));
+const create = (node, data, flags) =>
+  frame(int(1), int(CREATE), text(node), text(data), openAcl, int(flags));
+const handshake = frame(
+  int(0),
+  Buffer.alloc(8),
+  int(60_000),
+  Buffer.alloc(8),
+  text("\0".repeat(16)),
+  Buffer.alloc(1),
+);
 
 const socket = connect(Number(port), host).setNoDelay();
 let received = Buffer.alloc(0);

@@ -1,4 +1,7 @@
-/** Reads through node-zookeeper-client, all asked for at once: naive-reads.js SERVERS PATH, then `read N` on stdin. */
+/**
+ * Reads through node-zookeeper-client, all asked for at once: naive-reads.js SERVERS PATH, then
+ * `read N` on stdin.
+ */
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import zookeeper from "node-zookeeper-client";

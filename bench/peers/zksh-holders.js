@@ -1,4 +1,7 @@
-/** Many sessions of zksh in one process, each with a lock: zksh-holders.js SERVERS, then `hold N TIMEOUT_MS`, `held`, `close`. */
+/**
+ * Many sessions of zksh in one process, each with a lock: zksh-holders.js SERVERS, then `hold N
+ * TIMEOUT_MS`, `held`, `close`.
+ */
 
 import { createInterface } from "node:readline";
 import { Mutex, openSession, parseConnectString } from "../../dist/index.js";
@@ -24,7 +27,10 @@ const answers = {
   },
   async held() {
     const { user, system } = process.cpuUsage();
-    return { held: locks.filter((lock) => lock.isHeld()).length, cpuSeconds: (user + system) / 1e6 };
+    return {
+      held: locks.filter((lock) => lock.isHeld()).length,
+      cpuSeconds: (user + system) / 1e6,
+    };
   },
   async close() {
     await Promise.all(sessions.map((session) => session.close()));

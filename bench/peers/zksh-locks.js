@@ -1,5 +1,6 @@
 /**
- * zksh's lock: zksh-locks.js SERVERS PATH, then `cycles N`, `cyclesGoingOn N`, `cyclesAmongOthers N`, `acquire`, `release`,
+ * zksh's lock: zksh-locks.js SERVERS PATH, then `cycles N`, `cyclesGoingOn N`, `cyclesAmongOthers
+ * N`, `acquire`, `release`,
  * `queue N SESSIONS`, `drain N` on stdin.
  */
 import { setMaxListeners } from "node:events";
@@ -78,7 +79,8 @@ const answers = {
     for (let index = 1; index < sessions; index++) others.push(open());
     await new Promise((resolve) => {
       const waiting = new Set();
-      const onEvent = ({ event, node }) => event === "waiting" && waiting.add(node).size === count && resolve();
+      const onEvent = ({ event, node }) =>
+        event === "waiting" && waiting.add(node).size === count && resolve();
       const locks = [session, ...others].map((one) => new Mutex(one, path, { onEvent }));
       for (let index = 0; index < count; index++) wait(locks[index % locks.length]).catch(() => {});
     });

@@ -1,4 +1,7 @@
-/** Reads through zksh's session, all asked for at once: zksh-reads.js SERVERS PATH, then `read N` on stdin. */
+/**
+ * Reads through zksh's session, all asked for at once: zksh-reads.js SERVERS PATH, then `read N` on
+ * stdin.
+ */
 import { createInterface } from "node:readline";
 import { openSession, parseConnectString } from "../../dist/index.js";
 

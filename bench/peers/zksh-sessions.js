@@ -1,4 +1,7 @@
-/** Many sessions of zksh in one process: zksh-sessions.js SERVERS, then `open N`, `idle SECONDS` on stdin. */
+/**
+ * Many sessions of zksh in one process: zksh-sessions.js SERVERS, then `open N`, `idle SECONDS` on
+ * stdin.
+ */
 
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,7 +26,10 @@ const answers = {
     const cpu = process.cpuUsage();
     await sleep(seconds * 1000);
     const { user, system } = process.cpuUsage(cpu);
-    return { share: (user + system) / 1e6 / seconds, alive: sessions.filter((session) => session.isAlive()).length };
+    return {
+      share: (user + system) / 1e6 / seconds,
+      alive: sessions.filter((session) => session.isAlive()).length,
+    };
   },
   async close() {
     const startedAt = performance.now();

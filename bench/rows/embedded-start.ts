@@ -9,7 +9,10 @@ import { loadLibrary } from "../znodes.ts";
 /** What a server may add to a bare start of node, half as long again. */
 const ALLOWED_MS = 50;
 
-/** From nothing to the first answer: the embedded server against the bare program that it runs in, and against Apache's. */
+/**
+ * From nothing to the first answer: the embedded server against the bare program that it runs in,
+ * and against Apache's.
+ */
 export const embeddedStart: Measurement = {
   name: "embedded",
   async measure({ isQuick }: Effort) {
@@ -17,7 +20,10 @@ export const embeddedStart: Measurement = {
     const bare = `1.5 × node -e 0 and ${ALLOWED_MS} ms`;
     const apache = "ZooKeeper until it answers";
     const samples = await takeTurns(isQuick ? 9 : 30, [
-      { name: bare, run: async () => (await run([process.execPath, "-e", "0"])) * 1.5 + ALLOWED_MS },
+      {
+        name: bare,
+        run: async () => (await run([process.execPath, "-e", "0"])) * 1.5 + ALLOWED_MS,
+      },
       { name: "embedded", run: () => run(zksh("--embedded", "get", "/zookeeper")) },
       { name: "in process", run: () => answers(startEmbeddedServer) },
       { name: apache, run: () => answers(startServer), rounds: isQuick ? 2 : 5 },
@@ -41,7 +47,9 @@ export const embeddedStart: Measurement = {
 };
 
 /** Until a server has answered something. */
-async function answers(start: () => Promise<{ address: string; stop(): Promise<void> }>): Promise<number> {
+async function answers(
+  start: () => Promise<{ address: string; stop(): Promise<void> }>,
+): Promise<number> {
   const startedAt = performance.now();
   const server = await start();
   await fourLetterWord(server.address, "ruok");

@@ -23,7 +23,10 @@ export const handOver: Measurement = {
         zksh: "zksh-locks.js",
         Curator: "CuratorLocks.java",
         kazoo: "kazoo_locks.py",
-      }).map(([name, file]) => ({ name, two: [0, 1].map(() => new Worker(file, [address, `/hand-over/${name}`])) }));
+      }).map(([name, file]) => ({
+        name,
+        two: [0, 1].map(() => new Worker(file, [address, `/hand-over/${name}`])),
+      }));
       const workers = pairs.flatMap(({ two }) => two);
       return withWorkers(workers, async () => {
         // Each on its own first, so that nobody waits with cold code.

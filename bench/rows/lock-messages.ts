@@ -6,7 +6,10 @@ import { Worker, withWorkers } from "../worker.ts";
 const WAITERS = 1_000;
 const RELEASES = 100;
 
-/** Requests, replies and events for each release of a lock that many wait for, as the server counts them. */
+/**
+ * Requests, replies and events for each release of a lock that many wait for, as the server counts
+ * them.
+ */
 export const lockMessages: Measurement = {
   name: "messages",
   measure: async ({ isQuick }: Effort): Promise<Row[]> => {

@@ -17,8 +17,9 @@ interface Cycles {
 }
 
 /**
- * Acquire and release without anybody in the way, in processes that are warm. Several times with new processes and a new
- * server: what compilers make of the same code differs from one process to the next.
+ * Acquire and release without anybody in the way, in processes that are warm. Several times with
+ * new processes and a new server: what compilers make of the same code differs from one process to
+ * the next.
  */
 export const lockSpeed: Measurement = {
   name: "lock",
@@ -45,8 +46,14 @@ function measureOnce(rounds: number): Promise<Samples<Cycles>> {
         name,
         run: () => worker.ask<Cycles>("cycles", BLOCK),
       }));
-      contestants.push({ name: GOING_ON, run: () => workers.zksh.ask<Cycles>("cyclesGoingOn", BLOCK) });
-      contestants.push({ name: AMONG_OTHERS, run: () => workers.zksh.ask<Cycles>("cyclesAmongOthers", BLOCK) });
+      contestants.push({
+        name: GOING_ON,
+        run: () => workers.zksh.ask<Cycles>("cyclesGoingOn", BLOCK),
+      });
+      contestants.push({
+        name: AMONG_OTHERS,
+        run: () => workers.zksh.ask<Cycles>("cyclesAmongOthers", BLOCK),
+      });
       // Nobody's compiler is done before this.
       await takeTurns(rounds, contestants);
       return takeTurns(rounds, contestants);

@@ -30,7 +30,12 @@ export const oneShot: Measurement = {
         [BY_HAND]: [process.execPath, join(PEERS, "hand-get.cjs"), address, "/bench"],
         "zkCli.sh": zkcli(address, "get", "/bench"),
         "kazoo script": [PYTHON, join(PEERS, "kazoo_get.py"), address, "/bench"],
-        "node-zookeeper-client script": [process.execPath, join(PEERS, "naive-get.js"), address, "/bench"],
+        "node-zookeeper-client script": [
+          process.execPath,
+          join(PEERS, "naive-get.js"),
+          address,
+          "/bench",
+        ],
       };
       // The first runs fill caches: the system's, and those that programs keep.
       for (const line of Object.values(lines)) await run(line);

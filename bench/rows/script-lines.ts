@@ -72,7 +72,8 @@ async function compare(address: string, script: Script, isQuick: boolean): Promi
   };
   const ours = { name: "zksh", run: perSecond(zksh("-s", address, ...options)) };
   const theirs = { name: "zkCli.sh", run: perSecond(zkcli(address)) };
-  // The server's compiler is not done before this: a server that has just been started takes twice as long for the same reads.
+  // The server's compiler is not done before this: a server that has just been started takes twice
+  // as long for the same reads.
   await takeTurns(3, [ours, { ...theirs, rounds: 1 }]);
   const samples = await takeTurns(isQuick ? 5 : 9, [ours, { ...theirs, rounds: isQuick ? 1 : 3 }]);
   return rowFrom(samples, { work, unit: "lines/s", peers: { "zkCli.sh": { atLeast } } });

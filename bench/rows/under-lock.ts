@@ -20,7 +20,10 @@ export const underLock: Measurement = {
       };
       // The first runs fill caches, and make the paths.
       for (const line of Object.values(lines)) await run(line);
-      const contestants = Object.entries(lines).map(([name, line]) => ({ name, run: () => run(line) }));
+      const contestants = Object.entries(lines).map(([name, line]) => ({
+        name,
+        run: () => run(line),
+      }));
       const samples = await takeTurns(isQuick ? 20 : 60, contestants);
       return [
         rowFrom(samples, {

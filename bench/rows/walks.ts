@@ -4,7 +4,15 @@ import type { ZooKeeperServer } from "../../test/support/zookeeper-server.ts";
 import { type Effort, type Measurement, withServer } from "../bench.ts";
 import { withOldServer } from "../old-server.ts";
 import { untilQuiet } from "../packets.ts";
-import { type CommandLine, countLines, type Measured, runMeasured, scratchFile, zkcli, zksh } from "../processes.ts";
+import {
+  type CommandLine,
+  countLines,
+  type Measured,
+  runMeasured,
+  scratchFile,
+  zkcli,
+  zksh,
+} from "../processes.ts";
 import type { Goal, Row } from "../row.ts";
 import { type Samples, takeTurns } from "../take-turns.ts";
 import { PYTHON } from "../worker.ts";
@@ -51,7 +59,9 @@ export const walks: Measurement = {
       const counted = await countByWalking(server, isQuick ? tenth.tree : ours.tree, tenth);
       const changing: Pair = [{ ...ours, rounds: isQuick ? 1 : 3 }, tenth];
       const changed = await inTurns(changing, (walker, round) => change(address, walker, round));
-      const removed = await inTurns([ours, theirs], (walker, round) => remove(address, walker, round));
+      const removed = await inTurns([ours, theirs], (walker, round) =>
+        remove(address, walker, round),
+      );
       return [
         rateOf("ls -R", [ours, theirs], listed, { atLeast: 30 }),
         memoryOf("ls -R", [ours, theirs], listed),
@@ -66,12 +76,19 @@ export const walks: Measurement = {
 
 /** Parents first. */
 function tree(top: string, parents: number): Tree {
-  const below = (path: string, count: number) => Array.from({ length: count }, (_, index) => `${path}/${index}`);
+  const below = (path: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${path}/${index}`);
   return [top, ...below(top, parents).flatMap((path) => [path, ...below(path, CHILDREN - 1)])];
 }
 
-function inTurns(walkers: Pair, run: (walker: Walker, round: number) => Promise<Measured>): Promise<Samples<Measured>> {
-  const contestants = walkers.map((walker) => ({ ...walker, run: (round: number) => run(walker, round) }));
+function inTurns(
+  walkers: Pair,
+  run: (walker: Walker, round: number) => Promise<Measured>,
+): Promise<Samples<Measured>> {
+  const contestants = walkers.map((walker) => ({
+    ...walker,
+    run: (round: number) => run(walker, round),
+  }));
   return takeTurns(walkers[0].rounds, contestants);
 }
 
@@ -79,11 +96,15 @@ async function list({ name, line, tree: [top, ...below] }: Walker): Promise<Meas
   const output = scratchFile("listing");
   const measured = await runMeasured(line("ls", "-R", top), { output });
   const listed = countLines(output, (text) => text.startsWith(`${top}/`));
-  if (listed !== below.length) throw new Error(`${name} listed ${listed} of ${below.length} znodes`);
+  if (listed !== below.length)
+    throw new Error(`${name} listed ${listed} of ${below.length} znodes`);
   return measured;
 }
 
-/** As on a server that cannot count. The peer goes to the server itself, zksh through what makes it look old. */
+/**
+ * As on a server that cannot count. The peer goes to the server itself, zksh through what makes it
+ * look old.
+ */
 function countByWalking(server: ZooKeeperServer, walked: Tree, tenth: Walker): Promise<Row> {
   return withOldServer(server, async (oldAddress) => {
     const counting: Pair = [
@@ -100,22 +121,31 @@ function countByWalking(server: ZooKeeperServer, walked: Tree, tenth: Walker): P
   });
 }
 
-async function count(address: string, { name, line, tree: [top, ...below] }: Walker): Promise<Measured> {
+async function count(
+  address: string,
+  { name, line, tree: [top, ...below] }: Walker,
+): Promise<Measured> {
   const output = scratchFile("count");
   const messagesSince = await untilQuiet(address, 0);
   const measured = await runMeasured(line(top), { output });
   const counted = Number(readFileSync(output, "utf8"));
-  if (counted !== below.length) throw new Error(`${name} counted ${counted} of ${below.length} znodes`);
+  if (counted !== below.length)
+    throw new Error(`${name} counted ${counted} of ${below.length} znodes`);
   // A question and an answer for each.
   if ((await messagesSince()) < 2 * below.length) throw new Error(`${name} let the server count`);
   return measured;
 }
 
-async function change(address: string, { name, line, tree }: Walker, round: number): Promise<Measured> {
+async function change(
+  address: string,
+  { name, line, tree }: Walker,
+  round: number,
+): Promise<Measured> {
   const measured = await runMeasured(line("setAcl", "-R", tree[0], "world:anyone:cdrwa"));
   const versions = await aclVersions(address, tree);
   const changed = versions.filter((version) => version === round + 1).length;
-  if (changed !== tree.length) throw new Error(`${name} changed ${changed} of ${tree.length} znodes`);
+  if (changed !== tree.length)
+    throw new Error(`${name} changed ${changed} of ${tree.length} znodes`);
   return measured;
 }
 
@@ -125,7 +155,8 @@ async function remove(address: string, { line, tree }: Walker, round: number): P
 }
 
 function rateOf(what: string, walkers: Pair, samples: Samples<Measured>, goal?: Goal): Row {
-  const rate = ({ name, tree }: Walker) => (samples.get(name) ?? []).map(({ ms }) => (tree.length / ms) * 1000);
+  const rate = ({ name, tree }: Walker) =>
+    (samples.get(name) ?? []).map(({ ms }) => (tree.length / ms) * 1000);
   const peer = { name: peerName(walkers), samples: rate(walkers[1]), ...(goal && { goal }) };
   return { work: workOf(what, walkers), unit: "znodes/s", zksh: rate(walkers[0]), peers: [peer] };
 }
@@ -146,7 +177,9 @@ function workOf(what: string, [ours]: Pair): string {
 }
 
 function peerName([ours, theirs]: Pair): string {
-  return theirs.tree.length === ours.tree.length ? theirs.name : `${theirs.name}, ${sizeOf(theirs)} znodes`;
+  return theirs.tree.length === ours.tree.length
+    ? theirs.name
+    : `${theirs.name}, ${sizeOf(theirs)} znodes`;
 }
 
 function sizeOf({ tree }: Walker): string {

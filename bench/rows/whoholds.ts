@@ -44,8 +44,8 @@ async function answered(line: CommandLine, lines: number): Promise<number> {
 }
 
 /**
- * How often it sends something because of an answer, less the goodbye, for which nobody waits. The network is slow, so that
- * nothing is sent while answers still come in.
+ * How often it sends something because of an answer, less the goodbye, for which nobody waits. The
+ * network is slow, so that nothing is sent while answers still come in.
  */
 async function roundTrips(network: FaultProxy, line: CommandLine): Promise<number> {
   let last = "";

@@ -22,7 +22,9 @@ export const addWatch = defineCommand({
   examples: ["addWatch /app", "addWatch -m PERSISTENT /app/config"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },
-  options: { mode: option("-m", "mode", mode, "PERSISTENT or PERSISTENT_RECURSIVE (PERSISTENT_RECURSIVE)") },
+  options: {
+    mode: option("-m", "mode", mode, "PERSISTENT or PERSISTENT_RECURSIVE (PERSISTENT_RECURSIVE)"),
+  },
   async run(context, { path }, { mode: wanted = "recursive" }) {
     const { session, signal } = context;
     const listener = shownEvents(context, "watch stays and shows every change");

@@ -10,7 +10,10 @@ export const addauth = defineCommand({
   effect: "none",
   args: {
     scheme: required(word, "how to prove it: digest, or another scheme that the server has"),
-    auth: optional(word, "the proof: USER:PASSWORD for digest, or USER to be asked for the password"),
+    auth: optional(
+      word,
+      "the proof: USER:PASSWORD for digest, or USER to be asked for the password",
+    ),
   },
   options: {},
   secret({ scheme, auth }) {
@@ -19,12 +22,17 @@ export const addauth = defineCommand({
     return { question: `Password for ${auth}`, what: `${auth}'s password`, instead };
   },
   async run({ shell, signal, secret, isOneShot }, { scheme, auth = "" }) {
-    // As --auth has it. The word holds the password: it must reach neither the server as a scheme nor the screen.
+    // As --auth has it. The word holds the password: it must reach neither the server as a scheme
+    // nor the screen.
     if (scheme.includes(":")) {
-      throw new UsageError("a scheme has no colon in it", { hint: "addauth SCHEME CRED, as in addauth digest USER" });
+      throw new UsageError("a scheme has no colon in it", {
+        hint: "addauth SCHEME CRED, as in addauth digest USER",
+      });
     }
     if (scheme === "digest" && auth === "") {
-      throw new UsageError("digest needs a user", { hint: "addauth digest USER asks for the password" });
+      throw new UsageError("digest needs a user", {
+        hint: "addauth digest USER asks for the password",
+      });
     }
     const credential = wantsPassword(scheme, auth) ? `${auth}:${secret ?? ""}` : auth;
     await shell.identify(scheme, Buffer.from(credential), signal);

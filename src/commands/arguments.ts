@@ -1,9 +1,12 @@
-/** How a command declares its arguments and options, and the parsers that turn words into values. */
-import { parseDuration, parseZkcliDuration } from "../duration.ts";
+/**
+ * How a command declares its arguments and options, and the parsers that turn words into values.
+ */
+
 import { UsageError } from "../errors.ts";
 import { parseAcl } from "../session/acl.ts";
 import { refuseSteps, resolvePath, validatePath } from "../session/path.ts";
 import type { Acl } from "../session/session.ts";
+import { parseDuration, parseZkcliDuration } from "../text/duration.ts";
 
 /** Where `-` and `@file` are read from. */
 export interface Reader {
@@ -11,7 +14,10 @@ export interface Reader {
   file(path: string): Promise<Buffer>;
 }
 
-/** A value that has to be fetched before the command runs, so that `run` can make its requests at once. */
+/**
+ * A value that has to be fetched before the command runs, so that `run` can make its requests at
+ * once.
+ */
 export class Outside<T> {
   readonly read: (reader: Reader) => Promise<T>;
 
@@ -79,7 +85,10 @@ export function rest<T>(parse: ValueParser<T>, summary: string): RestArgument<T>
   return { arity: "rest", parse, summary };
 }
 
-/** The words behind `--`, as they are: a program to run and its arguments; none when there is no `--`. Stands last. */
+/**
+ * The words behind `--`, as they are: a program to run and its arguments; none when there is no
+ * `--`. Stands last.
+ */
 export function programToRun(summary: string): RestArgument<string> {
   return { arity: "command", parse: word, summary };
 }
@@ -90,12 +99,20 @@ export function flag(short: string, summary: string): Flag {
 }
 
 /** An option with a value; its long name is its key in kebab-case. */
-export function option<T>(short: string, placeholder: string, parse: ValueParser<T>, summary: string): ValueOption<T> {
+export function option<T>(
+  short: string,
+  placeholder: string,
+  parse: ValueParser<T>,
+  summary: string,
+): ValueOption<T> {
   return { kind: "value", short, placeholder, parse, summary };
 }
 
 /** Options that a page of their own explains: a command's own page only points there. */
-export function explainedIn<const O extends Readonly<Record<string, Option<unknown>>>>(topic: string, options: O): O {
+export function explainedIn<const O extends Readonly<Record<string, Option<unknown>>>>(
+  topic: string,
+  options: O,
+): O {
   const placed = Object.entries(options).map(([key, one]) => [key, { ...one, topic }]);
   return Object.fromEntries(placed) as O;
 }
@@ -106,12 +123,16 @@ export const word: ValueParser<string> = (text) => text;
 export const znodePath: ValueParser<string> = (text, where) => {
   const path = absolutePath(text, where);
   // zkCli refuses it.
-  const znode = where.isVerbatim || path.length === 1 || !path.endsWith("/") ? path : path.slice(0, -1);
+  const znode =
+    where.isVerbatim || path.length === 1 || !path.endsWith("/") ? path : path.slice(0, -1);
   validatePath(znode);
   return znode;
 };
 
-/** The path of a znode to be made: as {@link znodePath}, but where it is sequential a slash at the end has a meaning. */
+/**
+ * The path of a znode to be made: as {@link znodePath}, but where it is sequential a slash at the
+ * end has a meaning.
+ */
 export const newZnodePath: ValueParser<string> = (text, where) => {
   if (!where.isSequential && !where.isVerbatim) return znodePath(text, where);
   const path = absolutePath(text, where);
@@ -131,7 +152,9 @@ const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
 export const version: ValueParser<number> = (text) => {
   const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= INT32.min && number <= INT32.max) return number;
-  throw new UsageError(`bad version '${text}'`, { hint: "a version is a whole number, as dataVersion in stat" });
+  throw new UsageError(`bad version '${text}'`, {
+    hint: "a version is a whole number, as dataVersion in stat",
+  });
 };
 
 export const acl: ValueParser<Acl[]> = (text) => parseAcl(text);

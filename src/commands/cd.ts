@@ -6,7 +6,9 @@ const PREVIOUS = "-";
 
 /** As a path, but it may end in `/`, and `-` is where one was before. */
 const place: ValueParser<string> = (text, where) =>
-  text === PREVIOUS ? PREVIOUS : znodePath(/[^/]/.test(text) ? text.replace(/\/+$/, "") : "/", where);
+  text === PREVIOUS
+    ? PREVIOUS
+    : znodePath(/[^/]/.test(text) ? text.replace(/\/+$/, "") : "/", where);
 
 export const cd = defineCommand({
   details:

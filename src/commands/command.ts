@@ -1,5 +1,7 @@
-/** What a command is: a declaration that returns typed results. It never prints, prompts or exits. */
-import type { Control, Result } from "../result.ts";
+/**
+ * What a command is: a declaration that returns typed results. It never prints, prompts or exits.
+ */
+import type { Control, Result } from "../results/result.ts";
 import type {
   Argument,
   Flag,
@@ -24,7 +26,11 @@ type ArgumentValue<A> =
       : A extends RestArgument<infer T>
         ? readonly T[]
         : never;
-type OptionValue<O> = O extends Flag ? boolean : O extends ValueOption<infer T> ? T | undefined : never;
+type OptionValue<O> = O extends Flag
+  ? boolean
+  : O extends ValueOption<infer T>
+    ? T | undefined
+    : never;
 
 type ArgumentValues<A extends Arguments> = { readonly [K in keyof A]: ArgumentValue<A[K]> };
 type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> };
@@ -47,14 +53,21 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   readonly args: A;
   readonly options: O;
   /**
-   * True when `run` makes all its requests before its first await. A one-shot then says goodbye in the same flight.
+   * True when `run` makes all its requests before its first await. A one-shot then says goodbye in
+   * the same flight.
    */
-  readonly oneFlight?: boolean | ((context: Context, args: ArgumentValues<A>, options: OptionValues<O>) => boolean);
+  readonly oneFlight?:
+    | boolean
+    | ((context: Context, args: ArgumentValues<A>, options: OptionValues<O>) => boolean);
   /**
-   * For commands that destroy: what is about to happen, as a question; undefined when there is nothing to ask. Asked on a
-   * terminal, answered by --yes, refused anywhere else.
+   * For commands that destroy: what is about to happen, as a question; undefined when there is
+   * nothing to ask. Asked on a terminal, answered by --yes, refused anywhere else.
    */
-  confirm?(context: Context, args: ArgumentValues<A>, options: OptionValues<O>): Promise<string | undefined>;
+  confirm?(
+    context: Context,
+    args: ArgumentValues<A>,
+    options: OptionValues<O>,
+  ): Promise<string | undefined>;
   /** What to ask for, unseen, before the command runs; undefined when the line has it all. */
   secret?(args: ArgumentValues<A>, options: OptionValues<O>): Secret | undefined;
   run(
@@ -64,11 +77,19 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   ): Promise<Result | Control> | AsyncIterable<Result>;
 }
 
-// The registry's element type: each command has its own argument types, which only its parser and its run know.
+// The registry's element type: each command has its own argument types, which only its parser and
+// its run know.
 // biome-ignore lint/suspicious/noExplicitAny: the one place where the types of different commands meet
 export type AnyCommand = Command<any, any>;
 
-export type CommandGroup = "znodes" | "locks" | "access" | "watches" | "quotas" | "server" | "shell";
+export type CommandGroup =
+  | "znodes"
+  | "locks"
+  | "access"
+  | "watches"
+  | "quotas"
+  | "server"
+  | "shell";
 
 /** A line of the registry: what `help` and the parser need to know without loading the command. */
 export interface CommandEntry {
@@ -78,8 +99,11 @@ export interface CommandEntry {
   readonly summary: string;
   readonly group: CommandGroup;
   /** Never asks a server anything, or opens a session of its own. */
-  readonly isOffline?: boolean;
-  /** Runs programs under a lock, whose exit codes must come through: its own are those of the second table. */
+  readonly needsNoShellSession?: boolean;
+  /**
+   * Runs programs under a lock, whose exit codes must come through: its own are those of the second
+   * table.
+   */
   readonly isGuard?: boolean;
   /** Goes on until a signal ends it: that is an end like any other, with exit code 0. */
   readonly endsBySignal?: boolean;
@@ -94,6 +118,9 @@ export function defineCommand<const A extends Arguments, const O extends Options
 }
 
 /** The entry that answers to `name`, or undefined. */
-export function findCommand(entries: readonly CommandEntry[], name: string): CommandEntry | undefined {
+export function findCommand(
+  entries: readonly CommandEntry[],
+  name: string,
+): CommandEntry | undefined {
   return entries.find((entry) => entry.name === name || entry.aliases?.includes(name));
 }

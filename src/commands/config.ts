@@ -5,7 +5,8 @@ import { defineCommand } from "./command.ts";
 import { readOptions } from "./request-options.ts";
 
 export const config = defineCommand({
-  details: "What /zookeeper/config says, whatever the chroot. A standalone server has nothing in it.",
+  details:
+    "What /zookeeper/config says, whatever the chroot. A standalone server has nothing in it.",
   examples: ["config", "config -c"],
   effect: "read",
   args: {},

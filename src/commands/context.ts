@@ -1,4 +1,9 @@
-/** What a command can reach: the session, the shell around it, programs, and nothing of the process itself. */
+/**
+ * What a command can reach: the session, the shell around it, programs, and nothing of the process
+ * itself.
+ */
+
+import type { LockError } from "../errors.ts";
 import type {
   ChildEnd,
   ChildRequest,
@@ -7,8 +12,7 @@ import type {
   GuardRequest,
   PrepareOptions,
   ProgramSearch,
-} from "../child.ts";
-import type { LockError } from "../errors.ts";
+} from "../processes/child-requests.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
 import type { Session, WatchListener } from "../session/session.ts";
@@ -16,7 +20,10 @@ import type { CommandEntry } from "./command.ts";
 
 /** What a command can reach while it runs. */
 export interface Context {
-  /** The session, opened at first use. A getter, so that no command keeps a dead one after a reconnect. */
+  /**
+   * The session, opened at first use. A getter, so that no command keeps a dead one after a
+   * reconnect.
+   */
   session(): Session;
   /** Aborted by Ctrl-C and the like; passed to every call that waits. */
   readonly signal: AbortSignal;
@@ -24,7 +31,9 @@ export interface Context {
   readonly cwd: string;
   /** The session ends with this command, and its ephemerals and watches with it. */
   readonly isOneShot: boolean;
-  /** A person is looking: a command may ask the server for more than it was told to, to show more. */
+  /**
+   * A person is looking: a command may ask the server for more than it was told to, to show more.
+   */
   readonly isForPeople: boolean;
   /** Lines are read, and results ordered, as Apache zkCli does it. */
   readonly isZkcli?: boolean;
@@ -32,8 +41,16 @@ export interface Context {
   readonly onWatch?: WatchListener;
   readonly program: Program;
   readonly shell: Shell;
-  /** How this program names itself to others: `ann@web3`, the whole host name, its process, and `zksh/<version>`. */
-  readonly self: { readonly who: string; readonly host: string; readonly pid: number; readonly tool: string };
+  /**
+   * How this program names itself to others: `ann@web3`, the whole host name, its process, and
+   * `zksh/<version>`.
+   */
+  readonly self: {
+    readonly who: string;
+    readonly host: string;
+    readonly pid: number;
+    readonly tool: string;
+  };
   /** A variable of the environment. */
   env(name: string): string | undefined;
   /** What was typed when the command's {@link Command.secret} was asked for. */
@@ -48,7 +65,10 @@ export interface Context {
   startGuarded(request: GuardRequest): Promise<GuardedChild>;
   /** Resolves when stdin has ended; what comes before that is not looked at. */
   stdinEnd(signal: AbortSignal): Promise<void>;
-  /** Why nothing can be waited for on stdin: it has ended, or is a file. What it still has is thrown away. */
+  /**
+   * Why nothing can be waited for on stdin: it has ended, or is a file. What it still has is thrown
+   * away.
+   */
   stdinIsOver(): "ended" | "file" | undefined;
   /** Starts a server in memory. Whoever starts it stops it. */
   startServer(request: ServerRequest): Promise<RunningServer>;
@@ -62,8 +82,13 @@ export interface Context {
   readonly onProgress?: (done: number, what: string) => void;
 }
 
-/** Where a server listens: port 0 takes a free one; a socket in the file system is for those who may enter its directory. */
-export type ServerRequest = { readonly port: number; readonly host: string } | { readonly socketPath: string };
+/**
+ * Where a server listens: port 0 takes a free one; a socket in the file system is for those who may
+ * enter its directory.
+ */
+export type ServerRequest =
+  | { readonly port: number; readonly host: string }
+  | { readonly socketPath: string };
 
 export interface RunningServer {
   /** `host:port`, or `unix:PATH`. */
@@ -78,19 +103,30 @@ export interface Shell {
   changeDirectory(path: string): void;
   /** Where one was before the last change; undefined when there was none. */
   readonly previousCwd: string | undefined;
-  /** The session; a new one when the last was lost. For commands that go on where a session ends. */
+  /**
+   * The session; a new one when the last was lost. For commands that go on where a session ends.
+   */
   session(): Promise<Session>;
-  /** A session beside the shell's own, for work that must not share its fate. Whoever asks for it closes it. */
+  /**
+   * A session beside the shell's own, for work that must not share its fate. Whoever asks for it
+   * closes it.
+   */
   openSession(options: { readonly timeoutMs?: number | undefined }): Promise<Session>;
   /** The locks that were taken by earlier lines, by path. */
   readonly heldLocks: Map<string, HeldLock>;
   /** A lock of an earlier line is no longer held. */
   lockLost(path: string, error: LockError): void;
-  /** Somebody asks for a lock of an earlier line: gives it back, when no line is running that may rely on it. */
+  /**
+   * Somebody asks for a lock of an earlier line: gives it back, when no line is running that may
+   * rely on it.
+   */
   giveWay(lock: HeldLock, request: RevokeRequest): void;
   /** Tells something that no line has asked for. */
   say(line: string): void;
-  /** Leaves the session and opens another, to `target` or to the same servers; resolves when a server has accepted it. */
+  /**
+   * Leaves the session and opens another, to `target` or to the same servers; resolves when a
+   * server has accepted it.
+   */
   connect(target: string | undefined, signal: AbortSignal): Promise<Session>;
   /** Ends the session; the next one is opened by {@link connect} only. */
   disconnect(): Promise<void>;

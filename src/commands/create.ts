@@ -10,7 +10,11 @@ import { fencedFlag, writerOf } from "./fenced.ts";
 import { namingParent } from "./write-failures.ts";
 
 export const create = defineCommand({
-  examples: ["create /app", "create -p /app/config '{\"debug\":false}'", "create /app/secret x auth::cdrwa"],
+  examples: [
+    "create /app",
+    "create -p /app/config '{\"debug\":false}'",
+    "create /app/secret x auth::cdrwa",
+  ],
   effect: "write",
   args: {
     path: required(newZnodePath, "the znode to make"),
@@ -28,7 +32,8 @@ export const create = defineCommand({
     fenced: fencedFlag,
     hashDigests: flag("", "hash the password of digest:USER:PASSWORD in the ACL"),
   },
-  // Whether a server knows the newer modes is asked first; hashing waits for node:crypto to be loaded.
+  // Whether a server knows the newer modes is asked first; hashing waits for node:crypto to be
+  // loaded.
   oneFlight: (_context, _args, { parents, container, ttl: lifetime, hashDigests }) =>
     !parents && !container && lifetime === undefined && !hashDigests,
   async run(context, { path, data: given = null, acl: list }, flags) {
@@ -58,10 +63,14 @@ interface ModeFlags {
 
 function createMode({ sequential, ephemeral, container, ttl }: ModeFlags): CreateMode {
   if (container && (sequential || ephemeral)) {
-    throw new UsageError("-c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.");
+    throw new UsageError(
+      "-c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.",
+    );
   }
-  if (ttl !== undefined && ephemeral) throw new UsageError("TTLs cannot be used with Ephemeral znodes");
-  if (ttl !== undefined && container) throw new UsageError("TTLs cannot be used with Container znodes");
+  if (ttl !== undefined && ephemeral)
+    throw new UsageError("TTLs cannot be used with Ephemeral znodes");
+  if (ttl !== undefined && container)
+    throw new UsageError("TTLs cannot be used with Container znodes");
   if (container) return "container";
   if (ttl !== undefined) return sequential ? "persistentSequentialWithTtl" : "persistentWithTtl";
   if (ephemeral) return sequential ? "ephemeralSequential" : "ephemeral";

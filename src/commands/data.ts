@@ -3,8 +3,9 @@ import { UsageError } from "../errors.ts";
 import { flag, Outside, type ValueParser } from "./arguments.ts";
 
 /**
- * Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all else is UTF-8 text. A script
- * that passes on a value it does not know puts `--` or `--literal` before it: `@/etc/passwd` would upload that file.
+ * Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all
+ * else is UTF-8 text. A script that passes on a value it does not know puts `--` or `--literal`
+ * before it: `@/etc/passwd` would upload that file.
  */
 export const data: ValueParser<Buffer> = (text, { isVerbatim = false, isLiteral = false }) => {
   if (isVerbatim || isLiteral) return Buffer.from(text);
@@ -14,7 +15,10 @@ export const data: ValueParser<Buffer> = (text, { isVerbatim = false, isLiteral 
   return Buffer.from(text);
 };
 
-/** What may follow data: where it makes no sense, it is mostly the second word of data that nobody quoted. */
+/**
+ * What may follow data: where it makes no sense, it is mostly the second word of data that nobody
+ * quoted.
+ */
 export function behindData<T>(parse: ValueParser<T>): ValueParser<T> {
   return (text, where) => {
     try {
@@ -35,7 +39,9 @@ export const QUOTE_DATA = "data with spaces needs quotes";
 /** The bytes that standard base64 text stands for; blanks and line ends do not count. */
 export function decodeBase64(text: Buffer): Buffer {
   const compact = text.toString("latin1").replace(/\s+/g, "");
-  const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(compact);
+  const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(
+    compact,
+  );
   if (!isBase64) throw new UsageError("the data is not base64");
   return Buffer.from(compact, "base64");
 }

@@ -1,9 +1,16 @@
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
 import { option, required, version, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
 import { expectedVersion } from "./request-options.ts";
-import { type FurtherWord, forEachPath, furtherPaths, isVersion, pathWords, refuseVersions } from "./several-paths.ts";
+import {
+  type FurtherWord,
+  forEachPath,
+  furtherPaths,
+  isVersion,
+  pathWords,
+  refuseVersions,
+} from "./several-paths.ts";
 import { namingRoot, namingVersion } from "./write-failures.ts";
 
 export const deleteNode = defineCommand({
@@ -33,6 +40,12 @@ export const deleteNode = defineCommand({
   },
 });
 
-function wordsOf({ path, paths }: { readonly path: string; readonly paths: readonly FurtherWord[] }) {
+function wordsOf({
+  path,
+  paths,
+}: {
+  readonly path: string;
+  readonly paths: readonly FurtherWord[];
+}) {
   return pathWords(path, paths, ({ text }) => isVersion(text));
 }

@@ -1,11 +1,17 @@
 import { InterruptedError, UsageError } from "../errors.ts";
-import { deleteTree } from "../recipes/delete-tree.ts";
-import { refusalOf, type TreeFailure } from "../recipes/tree.ts";
-import type { Result } from "../result.ts";
+import { deleteTree } from "../recipes/trees/delete-tree.ts";
+import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
+import type { Result } from "../results/result.ts";
 import { flag, option, required, type ValueParser, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { furtherPaths, pathWords } from "./several-paths.ts";
-import { describeTrees, refuseProtected, reportFailures, tellInterruption, treePaths } from "./whole-tree.ts";
+import {
+  describeTrees,
+  refuseProtected,
+  reportFailures,
+  tellInterruption,
+  treePaths,
+} from "./whole-tree.ts";
 
 const batchSize: ValueParser<number> = (text) => {
   if (/^-?\d{1,10}$/.test(text)) return Number(text);

@@ -16,7 +16,12 @@ export const delquota = defineCommand({
     bytesHard: flag("-B", "only the limit of -B"),
   },
   async run({ session, signal }, { path }, { count, bytes, countHard, bytesHard }) {
-    const limits = namedLimits<boolean>({ count, bytes, countHardLimit: countHard, byteHardLimit: bytesHard });
+    const limits = namedLimits<boolean>({
+      count,
+      bytes,
+      countHardLimit: countHard,
+      byteHardLimit: bytesHard,
+    });
     const keys = limits.map(([key]) => key);
     if (!(await deleteQuota(session(), path, keys, { signal }))) throw noQuota(path);
     return { kind: "quota-deleted", path };

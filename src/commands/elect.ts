@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ConnectionError, LockExitCode, UsageError } from "../errors.ts";
 import { Election } from "../recipes/locks/election.ts";
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
 import { flag, option, programToRun, required, word } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { type LockKind, oneLock } from "./under-lock/lock-kind.ts";
 import { guardOptions, type LockValues, lockPath, waitOptions } from "./under-lock/options.ts";
-import { oneLock, type Recipe } from "./under-lock/recipe.ts";
 import { lockInShell } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
 
@@ -31,17 +31,21 @@ export const elect = defineCommand({
   },
   run(context, { path, program }, { observe, leader, id, rejoin, ...values }) {
     if (observe || leader) {
-      if (program.length > 0 || (observe && leader)) throw new UsageError("--observe and --leader take nothing else");
+      if (program.length > 0 || (observe && leader))
+        throw new UsageError("--observe and --leader take nothing else");
       return observe ? observeLeaders(context, path) : presentLeader(context, path);
     }
     const recipe = oneLock(
       path,
       "leader",
-      (session, options) => new Election(session, path, { ...options, ...(id !== undefined && { id }) }),
+      (session, options) =>
+        new Election(session, path, { ...options, ...(id !== undefined && { id }) }),
       id === undefined ? {} : { environment: { ZK_ELECT_ID: id } },
     );
     if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, values);
-    return rejoin ? again(context, recipe, values, program) : underLock(context, recipe, values, program);
+    return rejoin
+      ? again(context, recipe, values, program)
+      : underLock(context, recipe, values, program);
   },
 });
 
@@ -66,10 +70,13 @@ async function* observeLeaders({ shell, signal }: Context, path: string): AsyncG
   }
 }
 
-/** Campaign after campaign: only a lost lead begins another, and servers that are down when there was one before. */
+/**
+ * Campaign after campaign: only a lost lead begins another, and servers that are down when there
+ * was one before.
+ */
 async function* again(
   context: Context,
-  recipe: Recipe,
+  recipe: LockKind,
   values: LockValues,
   program: readonly string[],
 ): AsyncGenerator<Result> {

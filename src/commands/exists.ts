@@ -1,4 +1,4 @@
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
 import { required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { forEachPath, furtherPaths, pathWords } from "./several-paths.ts";

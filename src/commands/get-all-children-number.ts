@@ -1,10 +1,11 @@
 import { PartialError } from "../errors.ts";
-import { countBelow } from "../recipes/count-below.ts";
+import { countBelow } from "../recipes/trees/count-below.ts";
 import { required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
 export const getAllChildrenNumber = defineCommand({
-  details: "The znode itself is not counted. Servers before 3.6 cannot count; there the tree is walked.",
+  details:
+    "The znode itself is not counted. Servers before 3.6 cannot count; there the tree is walked.",
   examples: ["getAllChildrenNumber /zookeeper"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },

@@ -8,6 +8,10 @@ export const getEphemerals = defineCommand({
   args: { path: optional(znodePath, "only those that begin with it (all, when left out)") },
   options: {},
   async run({ session, signal, isOneShot }, { path }) {
-    return { kind: "ephemerals", paths: await session().getEphemerals(path, { signal }), isOneShot };
+    return {
+      kind: "ephemerals",
+      paths: await session().getEphemerals(path, { signal }),
+      isOneShot,
+    };
   },
 });

@@ -2,7 +2,7 @@ import { UsageError } from "../errors.ts";
 import type { CommandHelpResult, HelpRow } from "../results/help.ts";
 import { type Argument, type Option, optional, word } from "./arguments.ts";
 import { type CommandEntry, defineCommand, findCommand, type Program } from "./command.ts";
-import { byGroup, topics } from "./help-topics.ts";
+import { byGroup, topics } from "./topics/help-topics.ts";
 import { argumentTerm, optionTerm, usage } from "./usage.ts";
 
 export const help = defineCommand({
@@ -18,7 +18,13 @@ export const help = defineCommand({
     const entry = findCommand(program.commands, subject);
     if (entry) return manual(entry);
     const topic = topics.find(({ name }) => name === subject);
-    if (topic) return { kind: "topic", name: topic.name, summary: topic.summary, sections: topic.sections(program) };
+    if (topic)
+      return {
+        kind: "topic",
+        name: topic.name,
+        summary: topic.summary,
+        sections: topic.sections(program),
+      };
     throw unknownSubject(subject, program);
   },
 });

@@ -20,6 +20,9 @@ export const history = defineCommand({
   options: {},
   async run({ shell: { history: lines } }, { count: wanted = USUAL_COUNT }) {
     const first = Math.max(0, lines.length - wanted);
-    return { kind: "history", entries: lines.slice(first).map((line, index) => ({ number: first + index, line })) };
+    return {
+      kind: "history",
+      entries: lines.slice(first).map((line, index) => ({ number: first + index, line })),
+    };
   },
 });

@@ -1,4 +1,7 @@
-/** The registry: every command in the order of `help`. Modules are loaded when their command is used. */
+/**
+ * The registry: every command in the order of `help`. Modules are loaded when their command is
+ * used.
+ */
 import type { CommandEntry } from "./command.ts";
 
 export const commands: readonly CommandEntry[] = [
@@ -73,7 +76,7 @@ export const commands: readonly CommandEntry[] = [
     name: "lock",
     summary: "run a command under an exclusive lock",
     group: "locks",
-    isOffline: true,
+    needsNoShellSession: true,
     isGuard: true,
     load: async () => (await import("./lock.ts")).lock,
   },
@@ -81,7 +84,7 @@ export const commands: readonly CommandEntry[] = [
     name: "rwlock",
     summary: "run a command with other readers, or alone to write",
     group: "locks",
-    isOffline: true,
+    needsNoShellSession: true,
     isGuard: true,
     load: async () => (await import("./rwlock.ts")).rwlock,
   },
@@ -89,7 +92,7 @@ export const commands: readonly CommandEntry[] = [
     name: "sem",
     summary: "run a command with at most so many others",
     group: "locks",
-    isOffline: true,
+    needsNoShellSession: true,
     isGuard: true,
     load: async () => (await import("./sem.ts")).sem,
   },
@@ -97,7 +100,7 @@ export const commands: readonly CommandEntry[] = [
     name: "elect",
     summary: "run a command as the leader, or tell who leads",
     group: "locks",
-    isOffline: true,
+    needsNoShellSession: true,
     isGuard: true,
     load: async () => (await import("./elect.ts")).elect,
   },
@@ -105,7 +108,7 @@ export const commands: readonly CommandEntry[] = [
     name: "unlock",
     summary: "give back a lock taken in this shell",
     group: "locks",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./unlock.ts")).unlock,
   },
   {
@@ -142,7 +145,7 @@ export const commands: readonly CommandEntry[] = [
     name: "removewatches",
     summary: "take watches off a znode",
     group: "watches",
-    load: async () => (await import("./remove-watches.ts")).removeWatches,
+    load: async () => (await import("./removewatches.ts")).removeWatches,
   },
   {
     name: "getAcl",
@@ -208,7 +211,7 @@ export const commands: readonly CommandEntry[] = [
     name: "serve",
     summary: "run a server in memory, for trying things out",
     group: "server",
-    isOffline: true,
+    needsNoShellSession: true,
     endsBySignal: true,
     load: async () => (await import("./serve.ts")).serve,
   },
@@ -217,14 +220,14 @@ export const commands: readonly CommandEntry[] = [
     aliases: ["?"],
     summary: "show all commands, one in full, or a topic",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./help.ts")).help,
   },
   {
     name: "version",
     summary: "print the version of zksh",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./version.ts")).version,
   },
   {
@@ -237,49 +240,49 @@ export const commands: readonly CommandEntry[] = [
     name: "pwd",
     summary: "print the working znode",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./pwd.ts")).pwd,
   },
   {
     name: "connect",
     summary: "open a new session, here or elsewhere",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./connect.ts")).connect,
   },
   {
     name: "close",
     summary: "end the session",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./close.ts")).close,
   },
   {
     name: "history",
     summary: "show earlier lines",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./history.ts")).history,
   },
   {
     name: "redo",
     summary: "run an earlier line again",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./redo.ts")).redo,
   },
   {
     name: "printwatches",
     summary: "show watch events, or not",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./printwatches.ts")).printwatches,
   },
   {
     name: "clear",
     summary: "clear the screen",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./clear.ts")).clear,
   },
   {
@@ -287,7 +290,7 @@ export const commands: readonly CommandEntry[] = [
     aliases: ["exit"],
     summary: "leave the shell",
     group: "shell",
-    isOffline: true,
+    needsNoShellSession: true,
     load: async () => (await import("./quit.ts")).quit,
   },
 ];

@@ -4,14 +4,16 @@ import { Mutex } from "../recipes/locks/mutex.ts";
 import { UniqueLock } from "../recipes/locks/unique-lock.ts";
 import { option, programToRun, rest, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { type LockKind, oneLock } from "./under-lock/lock-kind.ts";
 import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
-import { oneLock, type Recipe } from "./under-lock/recipe.ts";
 import { lockInShell, ownLocks } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
 
 const recipe: ValueParser<"queue" | "unique"> = (text) => {
   if (text === "queue" || text === "unique") return text;
-  throw new UsageError(`bad recipe '${text}'`, { hint: "queue (fair, the default) or unique (one well-known znode)" });
+  throw new UsageError(`bad recipe '${text}'`, {
+    hint: "queue (fair, the default) or unique (one well-known znode)",
+  });
 };
 
 export const lock = defineCommand({
@@ -39,22 +41,29 @@ export const lock = defineCommand({
   run(context, { paths, program }, options) {
     const [first, ...others] = paths;
     if (first === undefined && program.length === 0 && !context.isOneShot) return ownLocks(context);
-    if (first === undefined) throw new UsageError("no path given", { hint: "lock PATH... [-- COMMAND...]" });
+    if (first === undefined)
+      throw new UsageError("no path given", { hint: "lock PATH... [-- COMMAND...]" });
     const taken = toRecipe([first, ...others], options.recipe);
     if (program.length === 0 && !context.isOneShot) return lockInShell(context, taken, options);
     return underLock(context, taken, options, program);
   },
 });
 
-function toRecipe(paths: Recipe["paths"], name: "queue" | "unique" = "queue"): Recipe {
+function toRecipe(paths: LockKind["paths"], name: "queue" | "unique" = "queue"): LockKind {
   const [path, ...others] = paths;
   if (name === "unique") {
     if (others.length > 0) throw new UsageError("--recipe unique takes one path");
-    return oneLock(path, "exclusive", (session, options) => new UniqueLock(session, path, options), {
-      layout: "unique",
-    });
+    return oneLock(
+      path,
+      "exclusive",
+      (session, options) => new UniqueLock(session, path, options),
+      {
+        layout: "unique",
+      },
+    );
   }
-  if (others.length === 0) return oneLock(path, "exclusive", (session, options) => new Mutex(session, path, options));
+  if (others.length === 0)
+    return oneLock(path, "exclusive", (session, options) => new Mutex(session, path, options));
   return {
     paths,
     mode: "exclusive",

@@ -1,5 +1,5 @@
 /** `ls -l`: znodes with their stats. */
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
 import type { LongListingResult } from "../results/znodes.ts";
 import type { Stat } from "../session/session.ts";
 import type { Context } from "./command.ts";

@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
 import type { OldForm } from "../results/znodes.ts";
 import { joinPath } from "../session/path.ts";
 import type { Stat } from "../session/session.ts";
@@ -9,7 +9,10 @@ import { longListing, longTree } from "./long-listing.ts";
 import { oldWatch, readOptions } from "./request-options.ts";
 import { treePaths } from "./whole-tree.ts";
 
-/** Up to this many children are looked at one by one to show people which are ephemeral or have children. */
+/**
+ * Up to this many children are looked at one by one to show people which are ephemeral or have
+ * children.
+ */
 const MAX_MARKED = 1_000;
 
 export const ls = defineCommand({
@@ -32,7 +35,12 @@ export const ls = defineCommand({
   oneFlight: ({ isForPeople }, _args, { recursive, long }) => !recursive && !long && !isForPeople,
   run(context, { path = context.cwd, watch: old = false }, { long, stat, watch, recursive }) {
     if (recursive) return listTree(context, path, { long, watch: watch || old });
-    return listChildren(context, path, { long, stat, watch: watch || old, ...(old && { oldForm: "ls" }) });
+    return listChildren(context, path, {
+      long,
+      stat,
+      watch: watch || old,
+      ...(old && { oldForm: "ls" }),
+    });
   },
 });
 
@@ -59,18 +67,32 @@ async function listChildren(
     return { ...(await longListing(context, paths)), ...(stat && { stat }) };
   }
   const childStats = context.isForPeople ? await lookAt(context, path, children) : undefined;
-  return { kind: "children", path, children, ...(stat && { stat }), ...(childStats && { childStats }), ...more };
+  return {
+    kind: "children",
+    path,
+    children,
+    ...(stat && { stat }),
+    ...(childStats && { childStats }),
+    ...more,
+  };
 }
 
 /** The stats of the children in one flight. A child that cannot be looked at goes without. */
-async function lookAt(context: Context, parent: string, children: readonly string[]): Promise<Map<string, Stat>> {
+async function lookAt(
+  context: Context,
+  parent: string,
+  children: readonly string[],
+): Promise<Map<string, Stat>> {
   if (children.length > MAX_MARKED) return new Map();
   const session = context.session();
-  const lookups = children.map((name) => session.exists(joinPath(parent, name), { signal: context.signal }));
+  const lookups = children.map((name) =>
+    session.exists(joinPath(parent, name), { signal: context.signal }),
+  );
   const stats = new Map<string, Stat>();
   for (const [index, outcome] of (await Promise.allSettled(lookups)).entries()) {
     const name = children[index];
-    if (outcome.status === "fulfilled" && outcome.value && name !== undefined) stats.set(name, outcome.value);
+    if (outcome.status === "fulfilled" && outcome.value && name !== undefined)
+      stats.set(name, outcome.value);
   }
   context.signal.throwIfAborted();
   return stats;

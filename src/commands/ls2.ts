@@ -6,11 +6,16 @@ export const ls2 = defineCommand({
   details: "zkCli's old name for ls -s.",
   examples: ["ls2 /zookeeper"],
   effect: "read",
-  args: { path: required(znodePath, "the znode"), watch: optional(oldWatch, "the word watch: as ls -w") },
+  args: {
+    path: required(znodePath, "the znode"),
+    watch: optional(oldWatch, "the word watch: as ls -w"),
+  },
   options: {},
   oneFlight: true,
   async run(context, { path, watch = false }) {
-    const { children, stat } = await context.session().getChildren2(path, readOptions(context, watch));
+    const { children, stat } = await context
+      .session()
+      .getChildren2(path, readOptions(context, watch));
     return { kind: "children", path, children: children.sort(), stat, oldForm: "ls2" };
   },
 });

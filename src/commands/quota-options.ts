@@ -8,32 +8,48 @@ const MAX = { count: 2n ** 31n - 1n, bytes: 2n ** 63n - 1n };
 export const countLimit: ValueParser<bigint> = (text) => {
   const limit = whole(text, MAX.count);
   if (limit > 0n) return limit;
-  throw new UsageError("the num quota must be greater than zero", { hint: "delquota removes a limit" });
+  throw new UsageError("the num quota must be greater than zero", {
+    hint: "delquota removes a limit",
+  });
 };
 
 /** A number of bytes. */
 export const bytesLimit: ValueParser<bigint> = (text) => {
   const limit = whole(text, MAX.bytes);
   if (limit >= 0n) return limit;
-  throw new UsageError("the bytes quota must be greater than or equal to zero", { hint: "delquota removes a limit" });
+  throw new UsageError("the bytes quota must be greater than or equal to zero", {
+    hint: "delquota removes a limit",
+  });
 };
 
 function whole(text: string, max: bigint): bigint {
   const number = /^[-+]?\d+$/.test(text) ? BigInt(text.replace("+", "")) : undefined;
   if (number !== undefined && number <= max) return number;
-  throw new UsageError(`not a limit: '${text}'`, { reason: "bad-number", hint: `a whole number up to ${max}` });
+  throw new UsageError(`not a limit: '${text}'`, {
+    reason: "bad-number",
+    hint: `a whole number up to ${max}`,
+  });
 }
 
 /** How zkCli spells the four limits of a quota. */
-const LETTERS: Readonly<Record<QuotaKey, string>> = { count: "n", bytes: "b", countHardLimit: "N", byteHardLimit: "B" };
+const LETTERS: Readonly<Record<QuotaKey, string>> = {
+  count: "n",
+  bytes: "b",
+  countHardLimit: "N",
+  byteHardLimit: "B",
+};
 
 /** The limits that were named, with what was given for them: one at most, as in zkCli. */
-export function namedLimits<T>(given: Readonly<Record<QuotaKey, T | undefined | false>>): [QuotaKey, T][] {
+export function namedLimits<T>(
+  given: Readonly<Record<QuotaKey, T | undefined | false>>,
+): [QuotaKey, T][] {
   const named = (Object.keys(LETTERS) as QuotaKey[]).flatMap((key): [QuotaKey, T][] => {
     const value = given[key];
     return value === undefined || value === false ? [] : [[key, value]];
   });
   const [first, second] = named.map(([key]) => LETTERS[key]);
   if (first === undefined || second === undefined) return named;
-  throw new UsageError(`one limit at a time, not -${first} and -${second}`, { reason: "exclusive-options" });
+  throw new UsageError(`one limit at a time, not -${first} and -${second}`, {
+    reason: "exclusive-options",
+  });
 }

@@ -12,11 +12,14 @@ const lineNumber: ValueParser<number> = (text) => {
 export const redo = defineCommand({
   examples: ["redo 3"],
   effect: "none",
-  args: { number: optional(lineNumber, "the line's number in history; the last line when left out") },
+  args: {
+    number: optional(lineNumber, "the line's number in history; the last line when left out"),
+  },
   options: {},
   async run({ shell: { history } }, { number = history.length - 2 }) {
     const line = number < history.length - 1 ? history[number] : undefined;
-    if (line === undefined) throw new UsageError("Command index out of range", { hint: "history shows the numbers" });
+    if (line === undefined)
+      throw new UsageError("Command index out of range", { hint: "history shows the numbers" });
     if (/^\s*redo(\s|$)/.test(line)) throw new UsageError("No redoing redos");
     return { kind: "again", line };
   },

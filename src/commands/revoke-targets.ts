@@ -1,6 +1,6 @@
 /** Whom `revoke` is about, and what it says when that leads nowhere. */
 import { DeadlineError, OperationError, PartialError, type ZkshError } from "../errors.ts";
-import { inspectLock, type Standing } from "../recipes/locks/inspect.ts";
+import { inspectLock, type Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import { nameHolder } from "../results/lock-reports.ts";
 import { baseName } from "../session/path.ts";
 import type { Context } from "./command.ts";
@@ -13,13 +13,19 @@ export async function findTargets(
 ): Promise<readonly Standing[]> {
   const { holders, waiters } = await inspectLock(session(), path, { signal });
   if (node === undefined) return holders;
-  return [...holders, ...waiters].filter(({ nodes }) => nodes.some((one) => one === node || baseName(one) === node));
+  return [...holders, ...waiters].filter(({ nodes }) =>
+    nodes.some((one) => one === node || baseName(one) === node),
+  );
 }
 
 export function nobody(path: string, node: string | undefined): OperationError {
-  return new OperationError("not-held", node === undefined ? `nobody holds ${path}` : `no ticket ${node} at ${path}`, {
-    path,
-  });
+  return new OperationError(
+    "not-held",
+    node === undefined ? `nobody holds ${path}` : `no ticket ${node} at ${path}`,
+    {
+      path,
+    },
+  );
 }
 
 export function tooLate(path: string, left: readonly Standing[], ms: number): DeadlineError {
@@ -37,7 +43,10 @@ export function notAsked(path: string, unaskable: readonly Standing[], targets: 
     : new OperationError("unaskable", message, details);
 }
 
-/** What happens to the commands of holders whose tickets are deleted: the next holder does not wait for their end. */
+/**
+ * What happens to the commands of holders whose tickets are deleted: the next holder does not wait
+ * for their end.
+ */
 export function afterForce(targets: readonly Standing[]): string {
   if (targets.every(({ isOurs }) => isOurs)) {
     return "A command that it runs is killed, but may run for a moment beside the next holder's.";

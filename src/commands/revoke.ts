@@ -1,9 +1,9 @@
-import { formatDuration } from "../duration.ts";
+import { limitWait } from "../async/limit-wait.ts";
 import { DeadlineError } from "../errors.ts";
-import { limitWait } from "../recipes/limit-wait.ts";
-import type { Standing } from "../recipes/locks/inspect.ts";
+import type { Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import { askToYield, evict, untilGone } from "../recipes/locks/revoke.ts";
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
+import { formatDuration } from "../text/duration.ts";
 import { duration, flag, option, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { afterForce, findTargets, nameAll, nobody, notAsked, tooLate } from "./revoke-targets.ts";
@@ -15,7 +15,11 @@ export const revoke = defineCommand({
     "it hears of it, a holder that does not watch its ticket keeps running. With --wait it is asked first and forced when " +
     "the time is up. Exit code 1: nobody holds it, or nobody can be asked; 7: not given up in time. Asks before it acts; " +
     "--yes answers.",
-  examples: ["revoke /deploy", "revoke --reason hotfix --wait 30s /deploy", "revoke --force /deploy"],
+  examples: [
+    "revoke /deploy",
+    "revoke --reason hotfix --wait 30s /deploy",
+    "revoke --force /deploy",
+  ],
   effect: "write",
   args: { path: required(znodePath, "the lock") },
   options: {
@@ -36,7 +40,11 @@ export const revoke = defineCommand({
     const { signal, self } = context;
     const targets = await findTargets(context, path, node);
     if (targets.length === 0) throw nobody(path, node);
-    const request = { by: self.who, at: new Date().toISOString(), ...(reason !== undefined && { reason }) };
+    const request = {
+      by: self.who,
+      at: new Date().toISOString(),
+      ...(reason !== undefined && { reason }),
+    };
     const isAsked = !force || wait !== undefined;
     const asked: Standing[] = [];
     const unaskable: Standing[] = [];
@@ -56,7 +64,12 @@ export const revoke = defineCommand({
       yield { kind: "revocation", path, holder, event: "released" };
     for (const holder of force ? (isAsked ? [...left, ...unaskable] : targets) : []) {
       const isThere = await evict(context.session(), holder, { signal });
-      yield { kind: "revocation", path, holder, ...(isThere ? deleted(holder) : { event: "gone" }) };
+      yield {
+        kind: "revocation",
+        path,
+        holder,
+        ...(isThere ? deleted(holder) : { event: "gone" }),
+      };
     }
     if (force) return;
     if (wait !== undefined && left.length > 0) throw tooLate(path, [...left, ...unaskable], wait);

@@ -1,18 +1,19 @@
 /** Runs a program on each change, one at a time. */
-import type { ChildEnd, ChildRequest } from "../child.ts";
-import { Bell } from "../recipes/bell.ts";
-import type { Change, Notice } from "../recipes/changes.ts";
+
+import { AutoResetEvent } from "../async/auto-reset-event.ts";
+import type { ChildEnd, ChildRequest } from "../processes/child-requests.ts";
+import type { Notice, WatchedChange } from "../recipes/watching/watched-changes.ts";
 
 /** The program has been run for a change. */
 interface Ran {
   readonly event: "ran";
-  readonly change: Change;
+  readonly change: WatchedChange;
   readonly argv: ChildRequest["argv"];
   readonly end: ChildEnd;
   readonly isFailure: boolean;
 }
 
-export type Outcome = Change | Notice | Ran;
+export type Outcome = WatchedChange | Notice | Ran;
 
 export interface RunOptions {
   readonly argv: ChildRequest["argv"];
@@ -28,15 +29,15 @@ export function isChange({ event }: Outcome): boolean {
 }
 
 /**
- * What is told while the program runs waits; of the same znode only the newest is kept. Where there is no znode at the
- * beginning, nothing is run until it is there.
+ * What is told while the program runs waits; of the same znode only the newest is kept. Where there
+ * is no znode at the beginning, nothing is run until it is there.
  */
 export async function* runOnChange(
-  changes: AsyncIterable<Change | Notice>,
+  changes: AsyncIterable<WatchedChange | Notice>,
   { argv, env, signal, run }: RunOptions,
 ): AsyncGenerator<Notice | Ran> {
-  const waiting = new Map<string, Change | Notice>();
-  const bell = new Bell();
+  const waiting = new Map<string, WatchedChange | Notice>();
+  const bell = new AutoResetEvent();
   let failure: { readonly error: unknown } | undefined;
   const collect = async () => {
     for await (const change of changes) {
@@ -55,7 +56,12 @@ export async function* runOnChange(
       waiting.delete(key);
       if (isNotice(change)) yield change;
       else if (change.event !== "absent") {
-        const end = await run({ argv, signal, env: { ...env, ...environment(change) }, input: input(change) });
+        const end = await run({
+          argv,
+          signal,
+          env: { ...env, ...environment(change) },
+          input: input(change),
+        });
         yield { event: "ran", change, argv, end, isFailure: !("code" in end && end.code === 0) };
       }
     }
@@ -64,17 +70,21 @@ export async function* runOnChange(
   }
 }
 
-function isNotice(change: Change | Notice): change is Notice {
-  return change.event === "session-lost" || change.event === "session-replaced" || change.event === "unreadable";
+function isNotice(change: WatchedChange | Notice): change is Notice {
+  return (
+    change.event === "session-lost" ||
+    change.event === "session-replaced" ||
+    change.event === "unreadable"
+  );
 }
 
 /** Names cannot hold line ends, so that no path is mistaken for another key. */
-function keyOf(change: Change | Notice): string {
+function keyOf(change: WatchedChange | Notice): string {
   const kind = isNotice(change) || change.event === "children" ? change.event : "data";
   return `${kind}\n${change.path}`;
 }
 
-function environment(change: Change): Record<string, string> {
+function environment(change: WatchedChange): Record<string, string> {
   return {
     ZKSH_WATCH_PATH: change.path,
     ZKSH_WATCH_EVENT: change.event,
@@ -82,6 +92,6 @@ function environment(change: Change): Record<string, string> {
   };
 }
 
-function input(change: Change): Buffer {
+function input(change: WatchedChange): Buffer {
   return ("data" in change ? change.data : null) ?? Buffer.alloc(0);
 }

@@ -2,14 +2,16 @@ import { UsageError } from "../errors.ts";
 import { ReadWriteLock } from "../recipes/locks/read-write-lock.ts";
 import { programToRun, required, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { oneLock } from "./under-lock/lock-kind.ts";
 import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
-import { oneLock } from "./under-lock/recipe.ts";
 import { lockInShell } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
 
 const side: ValueParser<"read" | "write"> = (text) => {
   if (text === "read" || text === "write") return text;
-  throw new UsageError(`expected read or write, got '${text}'`, { hint: "rwlock read PATH, or rwlock write PATH" });
+  throw new UsageError(`expected read or write, got '${text}'`, {
+    hint: "rwlock read PATH, or rwlock write PATH",
+  });
 };
 
 export const rwlock = defineCommand({

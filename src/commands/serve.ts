@@ -10,10 +10,15 @@ const MAX_PORT = 0xffff;
 
 const port: ValueParser<number> = (text) => {
   if (/^\d+$/.test(text) && Number(text) <= MAX_PORT) return Number(text);
-  throw new UsageError(`bad port '${text}'`, { hint: "a port is a number from 0 to 65535; 0 takes a free one" });
+  throw new UsageError(`bad port '${text}'`, {
+    hint: "a port is a number from 0 to 65535; 0 takes a free one",
+  });
 };
 
-/** `[::1]` is how addresses are written where a port follows; an empty one would be every address there is. */
+/**
+ * `[::1]` is how addresses are written where a port follows; an empty one would be every address
+ * there is.
+ */
 const listenAddress: ValueParser<string> = (text) => {
   const address = text.replace(/^\[(.*)\]$/, "$1");
   if (address !== "") return address;
@@ -32,7 +37,12 @@ export const serve = defineCommand({
   args: {},
   options: {
     port: option("-p", "n", port, "where to listen (2181); 0 takes a free port"),
-    host: option("", "h", listenAddress, "the address to listen on (127.0.0.1: only for this machine)"),
+    host: option(
+      "",
+      "h",
+      listenAddress,
+      "the address to listen on (127.0.0.1: only for this machine)",
+    ),
   },
   async *run({ startServer, signal }, _args, { port: at = DEFAULT_PORT, host = LOOPBACK }) {
     const server = await startServer({ port: at, host }).catch((error: unknown) => {
@@ -46,7 +56,8 @@ export const serve = defineCommand({
         yield { kind: "warning", reason: "open-server", message };
       }
       yield { kind: "serving", address, reach: isLocal ? "machine" : "network" };
-      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      if (!signal.aborted)
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     } finally {
       await server.stop();
     }
@@ -60,5 +71,9 @@ function cannotListen(cause: unknown, host: string, at: number): unknown {
     return new OperationError("port-in-use", `port ${at} is in use`, { cause, hint });
   }
   if (!(cause instanceof Error) || code === undefined) return cause;
-  return new OperationError("cannot-listen", `cannot listen on ${host}, port ${at}: ${cause.message}`, { cause });
+  return new OperationError(
+    "cannot-listen",
+    `cannot listen on ${host}, port ${at}: ${cause.message}`,
+    { cause },
+  );
 }

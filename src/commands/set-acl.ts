@@ -1,13 +1,19 @@
 import { UsageError } from "../errors.ts";
-import { setTreeAcl } from "../recipes/set-tree-acl.ts";
-import type { Result } from "../result.ts";
+import { setTreeAcl } from "../recipes/trees/set-tree-acl.ts";
+import type { Result } from "../results/result.ts";
 import { checkedAcl, formatAcl } from "../session/acl.ts";
 import { hashDigests } from "../session/hash-digests.ts";
 import type { Acl, VersionOptions } from "../session/session.ts";
 import { acl, flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { expectedVersion } from "./request-options.ts";
-import { describeTree, refuseProtected, reportFailures, tellInterruption, treePaths } from "./whole-tree.ts";
+import {
+  describeTree,
+  refuseProtected,
+  reportFailures,
+  tellInterruption,
+  treePaths,
+} from "./whole-tree.ts";
 import { namingVersion } from "./write-failures.ts";
 
 export const setAcl = defineCommand({
@@ -58,7 +64,10 @@ async function setOne(
   list: readonly Acl[],
   { withStat, ...expected }: VersionOptions & { readonly withStat: boolean },
 ): Promise<Result> {
-  const stat = await namingVersion(session().setAcl(path, list, expected), path, { ...expected, of: "acl" });
+  const stat = await namingVersion(session().setAcl(path, list, expected), path, {
+    ...expected,
+    of: "acl",
+  });
   return { kind: "acl-changed", path, stat, withStat };
 }
 

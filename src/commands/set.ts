@@ -1,6 +1,6 @@
 import { ConflictError, NoNodeError, UsageError } from "../errors.ts";
 import type { Writer } from "../recipes/locks/fence.ts";
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
 import type { VersionOptions } from "../session/session.ts";
 import { flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
@@ -11,7 +11,11 @@ import { namingParent, namingVersion } from "./write-failures.ts";
 
 export const set = defineCommand({
   details: 'Data is text, - (stdin) or @file; @@x is the text @x. In scripts: set /p -- "$value".',
-  examples: ["set /app/config '{\"debug\":true}'", "set -v 3 /app/config off", "set --create /app/config @config.json"],
+  examples: [
+    "set /app/config '{\"debug\":true}'",
+    "set -v 3 /app/config off",
+    "set --create /app/config @config.json",
+  ],
   effect: "write",
   args: {
     path: required(znodePath, "the znode"),
@@ -38,12 +42,25 @@ export const set = defineCommand({
 
 type Written = Pick<Extract<Result, { kind: "changed" }>, "stat" | "isNew">;
 
-async function setData(session: Writer, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
+async function setData(
+  session: Writer,
+  path: string,
+  bytes: Buffer,
+  how: VersionOptions,
+): Promise<Written> {
   return { stat: await namingVersion(session.setData(path, bytes, how), path, how) };
 }
 
-/** Others may make the znode, or delete it, between the two tries; after a few rounds the last refusal stands. */
-async function setOrCreate(session: Writer, path: string, bytes: Buffer, how: VersionOptions): Promise<Written> {
+/**
+ * Others may make the znode, or delete it, between the two tries; after a few rounds the last
+ * refusal stands.
+ */
+async function setOrCreate(
+  session: Writer,
+  path: string,
+  bytes: Buffer,
+  how: VersionOptions,
+): Promise<Written> {
   if (how.version !== undefined) throw new UsageError("-v and --create exclude each other");
   for (let round = 1; ; round++) {
     try {

@@ -19,13 +19,24 @@ export const setquota = defineCommand({
     bytesHard: option("-B", "val", bytesLimit, "how many bytes of data there can be"),
   },
   async run({ session, signal }, { path }, { count, bytes, countHard, bytesHard }) {
-    const limits = namedLimits<bigint>({ count, bytes, countHardLimit: countHard, byteHardLimit: bytesHard });
+    const limits = namedLimits<bigint>({
+      count,
+      bytes,
+      countHardLimit: countHard,
+      byteHardLimit: bytesHard,
+    });
     if (limits.length === 0) {
-      throw new UsageError("no limit given", { reason: "missing-option", hint: "one of -n, -b, -N and -B" });
+      throw new UsageError("no limit given", {
+        reason: "missing-option",
+        hint: "one of -n, -b, -N and -B",
+      });
     }
-    if (path === "/") throw new UsageError("Path must not end with / character", { reason: "bad-path", path });
+    if (path === "/")
+      throw new UsageError("Path must not end with / character", { reason: "bad-path", path });
     if (path.startsWith(QUOTA_ROOT)) {
-      throw new RefusedError("protected-path", `cannot set a quota under the path: ${QUOTA_ROOT}`, { path });
+      throw new RefusedError("protected-path", `cannot set a quota under the path: ${QUOTA_ROOT}`, {
+        path,
+      });
     }
     const quota = await setQuota(session(), path, Object.fromEntries(limits), { signal });
     return { kind: "quota-changed", path, ...quota, exceeded: exceeded(quota) };

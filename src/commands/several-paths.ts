@@ -1,11 +1,17 @@
-/** What the commands that take several paths share: which words are paths, and what is said of those that failed. */
+/**
+ * What the commands that take several paths share: which words are paths, and what is said of those
+ * that failed.
+ */
 import { PartialError, UsageError } from "../errors.ts";
-import { refusalOf, type TreeFailure } from "../recipes/tree.ts";
-import type { Result } from "../result.ts";
+import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
+import type { Result } from "../results/result.ts";
 import type { FailedResult } from "../results/znodes.ts";
 import { rest, type ValueParser, znodePath } from "./arguments.ts";
 
-/** A word behind the first path: another path, or the last word of zkCli's old form (`get path watch`). */
+/**
+ * A word behind the first path: another path, or the last word of zkCli's old form (`get path
+ * watch`).
+ */
 export interface FurtherWord {
   readonly text: string;
   /** Undefined in zkCli's own dialect, which knows one path only and ignores further words. */
@@ -19,7 +25,10 @@ const furtherWord: ValueParser<FurtherWord> = (text, where) => ({
 
 export const furtherPaths = rest(furtherWord, "more znodes, in their order");
 
-/** What the words of a line mean: all its paths, and the last word of zkCli's old form where there is one. */
+/**
+ * What the words of a line mean: all its paths, and the last word of zkCli's old form where there
+ * is one.
+ */
 export interface PathWords {
   readonly paths: readonly string[];
   readonly oldWord?: string;
@@ -42,12 +51,16 @@ export function isOldWatch({ text, path }: FurtherWord): boolean {
   return path === undefined || ["watch", "true", "1"].includes(text);
 }
 
-/** Requests under way at a time: the answers to all of them, up to 1 MB each, are in memory together. */
+/**
+ * Requests under way at a time: the answers to all of them, up to 1 MB each, are in memory
+ * together.
+ */
 const UNDER_WAY = 32;
 
 /**
- * Asks for each path and gives the results in their order. A path that fails is named and the others go on. Throws in
- * the end where some failed: PartialError, or the last failure itself where all failed with the same exit code.
+ * Asks for each path and gives the results in their order. A path that fails is named and the
+ * others go on. Throws in the end where some failed: PartialError, or the last failure itself where
+ * all failed with the same exit code.
  */
 export async function* forEachPath(
   paths: readonly string[],
@@ -66,7 +79,10 @@ export async function* forEachPath(
   yield* reportEach(what, failures, paths.length);
 }
 
-/** Names the znodes that failed, out of so many that were asked for, and throws as {@link forEachPath} does. */
+/**
+ * Names the znodes that failed, out of so many that were asked for, and throws as {@link
+ * forEachPath} does.
+ */
 export function* reportEach(
   what: FailedResult["what"],
   failures: readonly TreeFailure[],
@@ -76,7 +92,8 @@ export function* reportEach(
   if (last === undefined) return;
   const isAlike = failures.every(({ error }) => error.exitCode === last.error.exitCode);
   const isTotal = failures.length === asked && isAlike;
-  for (const failure of isTotal ? failures.slice(0, -1) : failures) yield { kind: "failed", what, ...failure };
+  for (const failure of isTotal ? failures.slice(0, -1) : failures)
+    yield { kind: "failed", what, ...failure };
   if (isTotal) throw last.error;
   const message = `${failures.length} of ${asked} znodes could not be ${PARTICIPLES[what]}`;
   throw new PartialError("partial", message, { path: last.path, cause: last.error });
@@ -84,10 +101,15 @@ export function* reportEach(
 
 const PARTICIPLES = { delete: "deleted", setAcl: "changed", read: "read" } as const;
 
-/** Throws UsageError for a number among several paths: it is more likely a version than the name of a znode. */
+/**
+ * Throws UsageError for a number among several paths: it is more likely a version than the name of
+ * a znode.
+ */
 export function refuseVersions(further: readonly FurtherWord[]): void {
   const number =
-    further.length > 1 ? further.find(({ text, path }) => path !== undefined && isVersion(text)) : undefined;
+    further.length > 1
+      ? further.find(({ text, path }) => path !== undefined && isVersion(text))
+      : undefined;
   if (!number) return;
   throw new UsageError(`'${number.text}' may be a version or a path`, {
     hint: `-v ${number.text} is the version, ./${number.text} the path`,

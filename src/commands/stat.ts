@@ -1,5 +1,5 @@
 import { NoNodeError } from "../errors.ts";
-import type { Result } from "../result.ts";
+import type { Result } from "../results/result.ts";
 import { flag, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { readOptions } from "./request-options.ts";
@@ -21,7 +21,8 @@ export const stat = defineCommand({
     const isOneOfMany = paths.length > 1;
     const statOne = async (path: string): Promise<Result> => {
       const found = await context.session().exists(path, options);
-      if (!found) throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { code: -101, path });
+      if (!found)
+        throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { code: -101, path });
       return { kind: "stat", path, stat: found, isOneOfMany, ...(isOld && { oldForm: "stat" }) };
     };
     return isOneOfMany ? forEachPath(paths, "read", statOne) : statOne(args.path);

@@ -14,15 +14,25 @@ export const unlock = defineCommand({
   async run({ shell, isOneShot }, { path }, { explain }) {
     const lock = shell.heldLocks.get(path);
     if (!lock) {
-      throw new OperationError("not-held", `this ${isOneShot ? "process" : "shell"} does not hold ${path}`, {
-        path,
-        hint: isOneShot ? "revoke asks another holder to give way" : "whoholds tells who does",
-      });
+      throw new OperationError(
+        "not-held",
+        `this ${isOneShot ? "process" : "shell"} does not hold ${path}`,
+        {
+          path,
+          hint: isOneShot ? "revoke asks another holder to give way" : "whoholds tells who does",
+        },
+      );
     }
     if (lock.count <= 1) shell.heldLocks.delete(path);
     const removed = await lock.release();
     if (removed === "missing") throw lockLost(path, "node-deleted");
     const { count, mode, nodePaths } = lock;
-    return { kind: "unlocked", path, count, mode, ...(explain && { explain: { nodes: nodePaths } }) };
+    return {
+      kind: "unlocked",
+      path,
+      count,
+      mode,
+      ...(explain && { explain: { nodes: nodePaths } }),
+    };
   },
 });

@@ -3,12 +3,16 @@ import type { AnyCommand } from "./command.ts";
 
 /** The line zkCli calls a command's usage: `create [-s] [-e] [-t ttl] path [data]`. */
 export function usage(name: string, command: AnyCommand): string {
-  const own = Object.entries<Option<unknown>>(command.options).filter(([, { topic }]) => topic === undefined);
+  const own = Object.entries<Option<unknown>>(command.options).filter(
+    ([, { topic }]) => topic === undefined,
+  );
   const options = own.map(([key, option]) => {
     const name = option.short || longName(key);
     return option.kind === "flag" ? `[${name}]` : `[${name} ${option.placeholder}]`;
   });
-  const args = Object.entries<Argument<unknown>>(command.args).map(([key, arg]) => argumentTerm(key, arg));
+  const args = Object.entries<Argument<unknown>>(command.args).map(([key, arg]) =>
+    argumentTerm(key, arg),
+  );
   return [name, ...options, ...args].join(" ");
 }
 

@@ -1,11 +1,19 @@
-import { formatDuration } from "../duration.ts";
+import { startTimer } from "../async/timer.ts";
 import { DeadlineError, OperationError, UsageError, ViewEndedError } from "../errors.ts";
-import { followForever } from "../recipes/changes.ts";
-import { TreeFollower } from "../recipes/follow-tree.ts";
-import { ZnodeFollower } from "../recipes/follow-znode.ts";
-import type { Result } from "../result.ts";
-import { startTimer } from "../timer.ts";
-import { duration, flag, option, programToRun, required, type ValueParser, znodePath } from "./arguments.ts";
+import { TreeFollower } from "../recipes/watching/follow-tree.ts";
+import { ZnodeFollower } from "../recipes/watching/follow-znode.ts";
+import { followForever } from "../recipes/watching/watched-changes.ts";
+import type { Result } from "../results/result.ts";
+import { formatDuration } from "../text/duration.ts";
+import {
+  duration,
+  flag,
+  option,
+  programToRun,
+  required,
+  type ValueParser,
+  znodePath,
+} from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { nextSession } from "./next-session.ts";
 import { isChange, type Outcome, runOnChange } from "./run-on-change.ts";
@@ -38,7 +46,11 @@ export const watch = defineCommand({
     exitOnFailure: flag("", "end when the command fails"),
     all: flag("", "on a terminal: print long data in full"),
   },
-  async *run(context, { path, program }, { recursive, count: limit = Infinity, within, exitOnFailure, all }) {
+  async *run(
+    context,
+    { path, program },
+    { recursive, count: limit = Infinity, within, exitOnFailure, all },
+  ) {
     const stop = stopper(context, within);
     const { signal } = stop;
     const session = nextSession(context);
@@ -47,7 +59,10 @@ export const watch = defineCommand({
     const [file, ...rest] = program;
     const run = context.runChild;
     const { environment: env } = context.session();
-    const outcomes = file === undefined ? changes : runOnChange(changes, { argv: [file, ...rest], env, signal, run });
+    const outcomes =
+      file === undefined
+        ? changes
+        : runOnChange(changes, { argv: [file, ...rest], env, signal, run });
     try {
       let seen = 0;
       for await (const outcome of outcomes) {
@@ -66,13 +81,20 @@ export const watch = defineCommand({
   },
 });
 
-/** A signal that follows the line's own, and a deadline; `end` stops whatever is left and forgets both. */
-function stopper({ signal }: Context, within: number | undefined): { signal: AbortSignal; end(): void } {
+/**
+ * A signal that follows the line's own, and a deadline; `end` stops whatever is left and forgets
+ * both.
+ */
+function stopper(
+  { signal }: Context,
+  within: number | undefined,
+): { signal: AbortSignal; end(): void } {
   const controller = new AbortController();
   const follow = () => controller.abort(signal.reason);
   if (signal.aborted) follow();
   signal.addEventListener("abort", follow, { once: true });
-  const late = () => controller.abort(new DeadlineError(`no further change within ${formatDuration(within ?? 0)}`));
+  const late = () =>
+    controller.abort(new DeadlineError(`no further change within ${formatDuration(within ?? 0)}`));
   const stopTimer = within === undefined ? undefined : startTimer(within, late);
   const end = () => {
     signal.removeEventListener("abort", follow);

@@ -1,12 +1,16 @@
 import { NoNodeError, PartialError, UsageError } from "../errors.ts";
-import { type Follower, followForever, type LostSession } from "../recipes/changes.ts";
-import { BoardFollower } from "../recipes/locks/board.ts";
-import { findDeadlocks } from "../recipes/locks/deadlocks.ts";
-import { findLocks } from "../recipes/locks/find-locks.ts";
-import { inspectLock, type LockReport } from "../recipes/locks/inspect.ts";
-import { QueueFollower } from "../recipes/locks/inspect-watch.ts";
-import { QueueHistories } from "../recipes/locks/queue-history.ts";
-import type { Result } from "../result.ts";
+import { findDeadlocks } from "../recipes/locks/inspect/deadlocks.ts";
+import { findLocks } from "../recipes/locks/inspect/find-locks.ts";
+import { QueueFollower } from "../recipes/locks/inspect/follow-queue.ts";
+import { inspectLock, type LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
+import { BoardFollower } from "../recipes/locks/inspect/lock-board.ts";
+import { QueueHistories } from "../recipes/locks/inspect/queue-history.ts";
+import {
+  type Follower,
+  followForever,
+  type LostSession,
+} from "../recipes/watching/watched-changes.ts";
+import type { Result } from "../results/result.ts";
 import { flag, rest, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { nextSession } from "./next-session.ts";
@@ -19,7 +23,12 @@ export const whoholds = defineCommand({
     "at least one is held; 1: all are free, or there is no such znode. Columns in a pipe, with tabs between: path, state, " +
     "mode, who, pid, command, since, token, client, session, znode, reason; with --explain also the rule and what to type. " +
     "-R cannot know plain ephemerals for locks; with --watch it looks every two seconds, more rarely at many contenders.",
-  examples: ["whoholds /deploy", "whoholds --watch /deploy", "whoholds --explain /deploy", "whoholds -R /"],
+  examples: [
+    "whoholds /deploy",
+    "whoholds --watch /deploy",
+    "whoholds --explain /deploy",
+    "whoholds -R /",
+  ],
   effect: "read",
   args: { paths: rest(znodePath, "the locks; with -R where to begin (the working znode)") },
   options: {
@@ -33,13 +42,19 @@ export const whoholds = defineCommand({
       const roots = paths.length > 0 ? paths : [context.cwd];
       return watch ? followAll(context, roots) : search(context, roots, isExplained);
     }
-    if (paths.length === 0) throw new UsageError("no path given", { hint: "whoholds PATH..., or whoholds -R" });
+    if (paths.length === 0)
+      throw new UsageError("no path given", { hint: "whoholds PATH..., or whoholds -R" });
     return watch ? follow(context, paths) : look(context, paths, isExplained);
   },
 });
 
-async function look({ session, signal }: Context, paths: readonly string[], isExplained: boolean): Promise<Result> {
-  // Where many wait, their tickets are read in multiReads; the answer comes while we see who is there.
+async function look(
+  { session, signal }: Context,
+  paths: readonly string[],
+  isExplained: boolean,
+): Promise<Result> {
+  // Where many wait, their tickets are read in multiReads; the answer comes while we see who is
+  // there.
   session()
     .knows("multiRead", { signal })
     .catch(() => {});
@@ -47,21 +62,36 @@ async function look({ session, signal }: Context, paths: readonly string[], isEx
   return { kind: "locks", reports, deadlocks: [], isExplained };
 }
 
-async function* search(context: Context, roots: readonly string[], isExplained: boolean): AsyncGenerator<Result> {
+async function* search(
+  context: Context,
+  roots: readonly string[],
+  isExplained: boolean,
+): AsyncGenerator<Result> {
   const failures: Error[] = [];
   const onFailure = (_path: string, error: Error) => void failures.push(error);
   let reports: LockReport[] = [];
   for (const root of roots) {
     try {
-      reports = reports.concat(await findLocks(context.session(), root, { signal: context.signal, onFailure }));
+      reports = reports.concat(
+        await findLocks(context.session(), root, { signal: context.signal, onFailure }),
+      );
     } catch (error) {
       if (!(error instanceof NoNodeError)) throw error;
     }
   }
-  yield { kind: "locks", reports, root: roots.join(", "), deadlocks: findDeadlocks(reports), isExplained };
+  yield {
+    kind: "locks",
+    reports,
+    root: roots.join(", "),
+    deadlocks: findDeadlocks(reports),
+    isExplained,
+  };
   const [cause] = failures;
   if (!cause) return;
-  const message = failures.length === 1 ? "1 znode could not be read" : `${failures.length} znodes could not be read`;
+  const message =
+    failures.length === 1
+      ? "1 znode could not be read"
+      : `${failures.length} znodes could not be read`;
   throw new PartialError("partial", message, { hint: cause.message, cause });
 }
 
@@ -87,7 +117,10 @@ async function* followAll(context: Context, roots: readonly string[]): AsyncGene
   }
 }
 
-async function* untilInterrupted<Told>(follower: Follower<Told>, context: Context): AsyncGenerator<Told | LostSession> {
+async function* untilInterrupted<Told>(
+  follower: Follower<Told>,
+  context: Context,
+): AsyncGenerator<Told | LostSession> {
   const { signal } = context;
   try {
     yield* followForever(follower, { signal, session: nextSession(context) });

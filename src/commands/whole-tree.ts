@@ -1,12 +1,15 @@
-/** What the commands that change whole trees share: what they refuse, what they ask, and what they say of failures. */
+/**
+ * What the commands that change whole trees share: what they refuse, what they ask, and what they
+ * say of failures.
+ */
 import { InterruptedError, PartialError, RefusedError, type ZkshError } from "../errors.ts";
-import { countBelow } from "../recipes/count-below.ts";
-import { DepthFirstOrder, WalkOrder } from "../recipes/path-order.ts";
-import { refusalOf, type TreeFailure } from "../recipes/tree.ts";
-import { TreeInterruptedError } from "../recipes/tree-interrupted.ts";
-import { walk } from "../recipes/walk.ts";
+import { countBelow } from "../recipes/trees/count-below.ts";
+import { DepthFirstOrder, WalkOrder } from "../recipes/trees/path-order.ts";
+import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
+import { TreeInterruptedError } from "../recipes/trees/tree-interrupted.ts";
+import { walk } from "../recipes/trees/walk.ts";
 import type { FailedResult, PathsResult } from "../results/znodes.ts";
-import { shorten } from "../shorten.ts";
+import { shorten } from "../text/shorten.ts";
 import type { Context } from "./command.ts";
 import { reportEach } from "./several-paths.ts";
 
@@ -22,10 +25,17 @@ const MAX_REPORTED = 20;
 /** Throws RefusedError for `/` and for what ZooKeeper keeps for itself. */
 export function refuseProtected(command: string, path: string): void {
   if (path !== "/" && path !== SYSTEM && !path.startsWith(`${SYSTEM}/`)) return;
-  throw new RefusedError("protected-path", `${command} does not touch ${path === "/" ? path : SYSTEM}`, {
-    path,
-    hint: path === "/" ? "name the znodes below it one by one" : "ZooKeeper keeps its own znodes there",
-  });
+  throw new RefusedError(
+    "protected-path",
+    `${command} does not touch ${path === "/" ? path : SYSTEM}`,
+    {
+      path,
+      hint:
+        path === "/"
+          ? "name the znodes below it one by one"
+          : "ZooKeeper keeps its own znodes there",
+    },
+  );
 }
 
 /** `/app and the 12 znodes below it (config, jobs, locks, …)`. */
@@ -48,7 +58,9 @@ export async function describeTrees(context: Context, paths: readonly string[]):
   if (paths.length === 1 && only !== undefined) return describeTree(context, only);
   const described: string[] = [];
   for (const path of paths.slice(0, MAX_DESCRIBED)) {
-    described.push(await describeTree(context, path).catch((error) => `${path} (${whyNot(refusalOf(error))})`));
+    described.push(
+      await describeTree(context, path).catch((error) => `${path} (${whyNot(refusalOf(error))})`),
+    );
   }
   const more = paths.length - described.length;
   return `${paths.length} trees: ${described.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
@@ -58,8 +70,14 @@ function whyNot({ reason }: ZkshError): string {
   return reason === "no-node" ? "does not exist" : "cannot be read";
 }
 
-/** A tree's paths as they become known: depth first, with -o zkcli in zkCli's order. Throws PartialError in the end where some stayed hidden. */
-export async function* treePaths({ session, signal, isZkcli }: Context, root: string): AsyncGenerator<PathsResult> {
+/**
+ * A tree's paths as they become known: depth first, with -o zkcli in zkCli's order. Throws
+ * PartialError in the end where some stayed hidden.
+ */
+export async function* treePaths(
+  { session, signal, isZkcli }: Context,
+  root: string,
+): AsyncGenerator<PathsResult> {
   const failures: { path: string; error: Error }[] = [];
   const onFailure = (path: string, error: Error) => void failures.push({ path, error });
   const order = isZkcli ? new WalkOrder() : new DepthFirstOrder();
@@ -74,13 +92,15 @@ export async function* treePaths({ session, signal, isZkcli }: Context, root: st
   if (!first) return;
   const { path, error } = first;
   const message =
-    failures.length === 1 ? `could not list ${path}` : `could not list ${failures.length} znodes, among them ${path}`;
+    failures.length === 1
+      ? `could not list ${path}`
+      : `could not list ${failures.length} znodes, among them ${path}`;
   throw new PartialError("partial", message, { path, hint: error.message, cause: error });
 }
 
 /**
- * Reports what failed of so many trees that were asked for, and throws: PartialError after some success, the failure
- * itself where it was the only outcome.
+ * Reports what failed of so many trees that were asked for, and throws: PartialError after some
+ * success, the failure itself where it was the only outcome.
  */
 export function* reportFailures(
   what: "delete" | "setAcl",
@@ -91,13 +111,17 @@ export function* reportFailures(
   const [first] = failures;
   if (!first) return;
   if (done === 0 && failures.length === asked) return yield* reportEach(what, failures, asked);
-  for (const { path, error } of failures.slice(0, MAX_REPORTED)) yield { kind: "failed", what, path, error };
+  for (const { path, error } of failures.slice(0, MAX_REPORTED))
+    yield { kind: "failed", what, path, error };
   const verb = what === "delete" ? "deleted" : "changed";
   const message = `${count(done)} ${verb}, ${count(failures.length)} could not be ${verb}`;
   throw new PartialError("partial", message, { path: first.path, cause: first.error });
 }
 
-/** The error of an interruption with what was done: `interrupted: 12,345 znodes deleted below /a; the rest is still there`. */
+/**
+ * The error of an interruption with what was done: `interrupted: 12,345 znodes deleted below /a;
+ * the rest is still there`.
+ */
 export function tellInterruption(
   error: unknown,
   {
@@ -105,12 +129,19 @@ export function tellInterruption(
     verb,
     path,
     rest,
-  }: { readonly before?: number; readonly verb: string; readonly path: string; readonly rest: string },
+  }: {
+    readonly before?: number;
+    readonly verb: string;
+    readonly path: string;
+    readonly rest: string;
+  },
 ): unknown {
   if (!(error instanceof TreeInterruptedError)) return error;
   const done = before + error.done;
   const number = `${error.isExact ? "" : "at least "}${done.toLocaleString("en-US")} ${done === 1 ? "znode" : "znodes"}`;
-  return new InterruptedError(`interrupted: ${number} ${verb} below ${path}; ${rest}`, { cause: error });
+  return new InterruptedError(`interrupted: ${number} ${verb} below ${path}; ${rest}`, {
+    cause: error,
+  });
 }
 
 function count(znodes: number): string {

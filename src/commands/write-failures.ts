@@ -1,4 +1,7 @@
-/** What writes say when they fail, where the command knows more than the server's error number tells. */
+/**
+ * What writes say when they fail, where the command knows more than the server's error number
+ * tells.
+ */
 import { ConflictError, NoNodeError, OperationError } from "../errors.ts";
 import { parentPath } from "../session/path.ts";
 
@@ -9,12 +12,23 @@ export function namingParent<T>(write: Promise<T>, path: string): Promise<T> {
   });
 }
 
-function missingParent({ reason, code = -101, path = "", cause }: NoNodeError, wanted: string): NoNodeError {
+function missingParent(
+  { reason, code = -101, path = "", cause }: NoNodeError,
+  wanted: string,
+): NoNodeError {
   const message = `cannot create ${wanted}: its parent ${parentPath(wanted)} does not exist (NoNode)`;
-  return new NoNodeError(reason, message, { code, path, cause, hint: "create -p makes the missing parents too" });
+  return new NoNodeError(reason, message, {
+    code,
+    path,
+    cause,
+    hint: "create -p makes the missing parents too",
+  });
 }
 
-/** As `write`; a refusal for the version says which one was expected, so that the present one can be told beside it. */
+/**
+ * As `write`; a refusal for the version says which one was expected, so that the present one can be
+ * told beside it.
+ */
 export function namingVersion<T>(
   write: Promise<T>,
   path: string,
@@ -35,6 +49,10 @@ export function namingRoot<T>(write: Promise<T>, path: string): Promise<T> {
   if (path !== "/") return write;
   return write.catch((error: unknown) => {
     if (!(error instanceof OperationError) || error.reason !== "bad-arguments") throw error;
-    throw new OperationError(error.reason, "/ cannot be deleted", { code: error.code ?? -8, path, cause: error });
+    throw new OperationError(error.reason, "/ cannot be deleted", {
+      code: error.code ?? -8,
+      path,
+      cause: error,
+    });
   });
 }

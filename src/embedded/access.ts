@@ -5,7 +5,7 @@ import { refuse } from "./refusal.ts";
 
 export const Perm = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
 
-export interface Identity {
+export interface AuthIdentity {
   readonly scheme: string;
   readonly id: string;
 }
@@ -68,23 +68,35 @@ function parseNetwork(text: string): { address: number; bits: number } | undefin
 }
 
 /** What a credential proves; undefined when it proves nothing. */
-export function authenticate(scheme: string, credential: Buffer | null, address: string): Identity | undefined {
+export function authenticate(
+  scheme: string,
+  credential: Buffer | null,
+  address: string,
+): AuthIdentity | undefined {
   const id = schemeOf(scheme)?.authenticate(credential, address);
   return id === undefined ? undefined : { scheme, id };
 }
 
 /** How an identity is shown to its owner: a digest without its hash. */
-export function userOf({ scheme, id }: Identity): string {
+export function userOf({ scheme, id }: AuthIdentity): string {
   return schemeOf(scheme)?.userOf(id) ?? "";
 }
 
 /** Refuses unless one of the identities has one of the permissions. */
-export function checkAccess(acl: readonly AclRecord[], perm: number, identities: readonly Identity[]): void {
+export function checkAccess(
+  acl: readonly AclRecord[],
+  perm: number,
+  identities: readonly AuthIdentity[],
+): void {
   if (!isPermitted(acl, perm, identities)) refuse("noAuth");
 }
 
 /** An empty list permits everything. */
-export function isPermitted(acl: readonly AclRecord[], perm: number, identities: readonly Identity[]): boolean {
+export function isPermitted(
+  acl: readonly AclRecord[],
+  perm: number,
+  identities: readonly AuthIdentity[],
+): boolean {
   if (acl === OPEN_ACL || acl.length === 0) return true;
   return acl.some(({ perms, scheme, id }) => {
     if ((perms & perm) === 0) return false;
@@ -93,8 +105,14 @@ export function isPermitted(acl: readonly AclRecord[], perm: number, identities:
   });
 }
 
-/** The access list that a znode gets when a client asks for `acl`: `auth` becomes whoever the client is. */
-export function resolveAcl(acl: readonly AclRecord[], identities: readonly Identity[]): readonly AclRecord[] {
+/**
+ * The access list that a znode gets when a client asks for `acl`: `auth` becomes whoever the client
+ * is.
+ */
+export function resolveAcl(
+  acl: readonly AclRecord[],
+  identities: readonly AuthIdentity[],
+): readonly AclRecord[] {
   if (acl.length === 0) refuse("invalidAcl");
   if (acl.length === 1 && isOpen(acl[0])) return OPEN_ACL;
   const resolved = unique(acl).flatMap((entry) => {
@@ -109,7 +127,9 @@ export function resolveAcl(acl: readonly AclRecord[], identities: readonly Ident
 
 /** As those see it who may read but not administrate: digests without their hashes. */
 export function maskAcl(acl: readonly AclRecord[]): AclRecord[] {
-  return acl.map((entry) => (entry.scheme === "digest" ? { ...entry, id: entry.id.replace(/:.*/, ":x") } : entry));
+  return acl.map((entry) =>
+    entry.scheme === "digest" ? { ...entry, id: entry.id.replace(/:.*/, ":x") } : entry,
+  );
 }
 
 function isOpen(entry: AclRecord | undefined): boolean {
@@ -117,6 +137,7 @@ function isOpen(entry: AclRecord | undefined): boolean {
 }
 
 function unique(acl: readonly AclRecord[]): readonly AclRecord[] {
-  const isSame = (a: AclRecord, b: AclRecord) => a.perms === b.perms && a.scheme === b.scheme && a.id === b.id;
+  const isSame = (a: AclRecord, b: AclRecord) =>
+    a.perms === b.perms && a.scheme === b.scheme && a.id === b.id;
   return acl.filter((entry, index) => acl.findIndex((other) => isSame(entry, other)) === index);
 }

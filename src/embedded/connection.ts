@@ -4,18 +4,18 @@ import { FrameReader } from "../wire/frames.ts";
 import { JuteReader, JuteWriter, MalformedFrameError } from "../wire/jute.ts";
 import { ErrorCode, Opcode, SYNC_CONNECTED, Xid } from "../wire/protocol.ts";
 import { type AclRecord, readConnectRequest, writeConnectResponse } from "../wire/records.ts";
-import { authenticate, type Identity, isPermitted, Perm } from "./access.ts";
+import { type AuthIdentity, authenticate, isPermitted, Perm } from "./access.ts";
 import { dispatch } from "./dispatch.ts";
-import type { Body, Caller } from "./handler.ts";
+import type { Body, RequestSource } from "./handler.ts";
 import { attach } from "./handshake.ts";
-import type { Keeper } from "./keeper.ts";
+import type { ServerState } from "./server-state.ts";
 import type { Session } from "./sessions.ts";
-import { ConnectionTraffic, type Traffic } from "./traffic.ts";
+import { ConnectionTraffic, type TrafficCounters } from "./traffic-counters.ts";
 
 /** What a connection needs of the server. */
 export interface Host {
-  readonly keeper: Keeper;
-  readonly traffic: Traffic;
+  readonly keeper: ServerState;
+  readonly traffic: TrafficCounters;
   readonly maxRequestBytes: number;
   /** Nothing is read for now. */
   readonly isStalled: boolean;
@@ -27,7 +27,9 @@ export interface Host {
 /** Somebody who connects and says nothing, or is told goodbye and does not leave, is hung up on. */
 const PATIENCE_MS = 10_000;
 const WORD_BYTES = 4;
-/** Replies are handed to the socket when there are this many bytes of them; otherwise once a turn. */
+/**
+ * Replies are handed to the socket when there are this many bytes of them; otherwise once a turn.
+ */
 const FLUSH_BYTES = 256 << 10;
 /** A client that leaves this much unread will not get any more. */
 const MAX_UNREAD_BYTES = 64 << 20;
@@ -35,11 +37,11 @@ const EXPIRED = { timeoutMs: 0, sessionId: 0n, password: Buffer.alloc(16) };
 /** Of replies that no transaction stands behind. */
 const NO_ZXID = { auth: 0n, event: -1n, unknownOperation: -1n } as const;
 
-export class Connection implements Caller {
+export class Connection implements RequestSource {
   readonly traffic = new ConnectionTraffic();
   readonly remoteAddress: string;
   readonly remotePort: number;
-  readonly #identities: Identity[];
+  readonly #identities: AuthIdentity[];
   readonly #host: Host;
   readonly #socket: Socket;
   readonly #frames: FrameReader;
@@ -69,7 +71,7 @@ export class Connection implements Caller {
     if (host.isStalled) socket.pause();
   }
 
-  get identities(): readonly Identity[] {
+  get identities(): readonly AuthIdentity[] {
     return this.#identities;
   }
 
@@ -104,7 +106,9 @@ export class Connection implements Caller {
     this.#socket.pause();
   }
 
-  /** Goes on with what has been left lying, as far as the client takes answers and the server works. */
+  /**
+   * Goes on with what has been left lying, as far as the client takes answers and the server works.
+   */
   resume(): void {
     if (!this.#mayServe()) return;
     this.#serveAll();
@@ -197,7 +201,9 @@ export class Connection implements Caller {
       this.#reply(xid, NO_ZXID.auth, ErrorCode.authFailed);
       return this.#end();
     }
-    const isKnown = this.#identities.some((known) => known.scheme === identity.scheme && known.id === identity.id);
+    const isKnown = this.#identities.some(
+      (known) => known.scheme === identity.scheme && known.id === identity.id,
+    );
     if (!isKnown) this.#identities.push(identity);
     this.#reply(xid, NO_ZXID.auth, 0);
   }

@@ -1,11 +1,11 @@
 /** Which request is served by whom, and how an answer is made of it. */
 import type { JuteReader } from "../wire/jute.ts";
 import { ErrorCode, Opcode } from "../wire/protocol.ts";
-import type { Body, Caller, Handler } from "./handler.ts";
-import type { Keeper } from "./keeper.ts";
+import type { Body, Handler, RequestSource } from "./handler.ts";
 import { multi, multiRead } from "./multi.ts";
 import * as reads from "./reads.ts";
 import { Refusal } from "./refusal.ts";
+import type { ServerState } from "./server-state.ts";
 import * as watching from "./watch-requests.ts";
 import { writeHandlers } from "./writes.ts";
 
@@ -38,19 +38,26 @@ export interface Answer {
 }
 
 /** Serves one request to its end. Undefined: an operation that this server does not know. */
-export function dispatch(keeper: Keeper, caller: Caller, opcode: number, request: JuteReader): Answer | undefined {
+export function dispatch(
+  keeper: ServerState,
+  caller: RequestSource,
+  opcode: number,
+  request: JuteReader,
+): Answer | undefined {
   const handler = HANDLERS.get(opcode);
   if (handler === undefined) return undefined;
   try {
     const body = handler(keeper, caller, request);
     return { zxid: keeper.lastZxid, err: 0, body };
   } catch (error) {
-    // Whatever else goes wrong with a request is put down to the way it was written, as ZooKeeper does.
-    const { code, body } = error instanceof Refusal ? error : new Refusal(ErrorCode.marshallingError);
+    // Whatever else goes wrong with a request is put down to the way it was written, as ZooKeeper
+    // does.
+    const { code, body } =
+      error instanceof Refusal ? error : new Refusal(ErrorCode.marshallingError);
     return { zxid: keeper.lastZxid, err: code, body };
   }
 }
 
-function closeSession(keeper: Keeper, { session }: Caller): undefined {
+function closeSession(keeper: ServerState, { session }: RequestSource): undefined {
   keeper.endSession(session);
 }

@@ -1,6 +1,7 @@
 /**
- * Things that are over at a certain time unless they are put off again. Times are rounded up to the next multiple of an
- * interval, so that everything that ends in the same interval ends together, and putting off costs next to nothing.
+ * Things that are over at a certain time unless they are put off again. Times are rounded up to the
+ * next multiple of an interval, so that everything that ends in the same interval ends together,
+ * and putting off costs next to nothing.
  */
 export class ExpiryQueue<Thing> {
   readonly #intervalMs: number;

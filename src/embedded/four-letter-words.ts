@@ -1,16 +1,16 @@
 /** What the server says of itself to whoever sends it four letters. */
 import { hostname } from "node:os";
 import type { Connection } from "./connection.ts";
-import type { Keeper } from "./keeper.ts";
-import type { Traffic } from "./traffic.ts";
+import type { ServerState } from "./server-state.ts";
+import type { TrafficCounters } from "./traffic-counters.ts";
 import type { Watcher } from "./watches.ts";
 
 /** The release whose behaviour this server has; clients choose by it what they may ask for. */
 const VERSION = "3.8.0-zksh-embedded, built on 2022-02-25 08:49 UTC";
 
 export interface Subject {
-  readonly keeper: Keeper;
-  readonly traffic: Traffic;
+  readonly keeper: ServerState;
+  readonly traffic: TrafficCounters;
   readonly connections: ReadonlySet<Connection>;
   readonly port: number;
   readonly startedAt: number;
@@ -21,10 +21,13 @@ const WORDS: Readonly<Record<string, (subject: Subject) => string>> = {
   isro: () => "rw",
   srvr,
   stat: (subject) => {
-    const clients = [...subject.connections].map((connection) => `${describe(connection, true)}\n`).join("");
+    const clients = [...subject.connections]
+      .map((connection) => `${describe(connection, true)}\n`)
+      .join("");
     return srvr(subject).replace("\n", `\nClients:\n${clients}\n`);
   },
-  cons: ({ connections }) => `${[...connections].map((connection) => `${describe(connection, false)}\n`).join("")}\n`,
+  cons: ({ connections }) =>
+    `${[...connections].map((connection) => `${describe(connection, false)}\n`).join("")}\n`,
   mntr,
   dump,
   conf,
@@ -103,7 +106,8 @@ function dump({ keeper: { sessions, tree, options }, connections }: Subject): st
   const ephemerals = [...tree.ephemerals].map(([id, paths]) => `${hex(id)}:\n${indented(paths)}`);
   const attached = new Map<number, Connection[]>();
   for (const connection of connections) {
-    const deadline = (connection.attachedSession && expiry.deadlineOf(connection.attachedSession)) ?? now;
+    const deadline =
+      (connection.attachedSession && expiry.deadlineOf(connection.attachedSession)) ?? now;
     attached.set(deadline, [...(attached.get(deadline) ?? []), connection]);
   }
   return [
@@ -155,7 +159,10 @@ function conf({ keeper: { options }, port }: Subject): string {
   ].join("\n");
 }
 
-function describe({ remoteAddress, remotePort, traffic, attachedSession }: Connection, isBrief: boolean): string {
+function describe(
+  { remoteAddress, remotePort, traffic, attachedSession }: Connection,
+  isBrief: boolean,
+): string {
   const { received, sent, lastOperation, establishedAt, lastXid, lastZxid, lastReplyAt } = traffic;
   const session =
     isBrief || attachedSession === undefined
@@ -167,7 +174,9 @@ function describe({ remoteAddress, remotePort, traffic, attachedSession }: Conne
 }
 
 function sessionOf(watcher: Watcher): string {
-  return hex("attachedSession" in watcher ? ((watcher as Connection).attachedSession?.id ?? 0n) : 0n);
+  return hex(
+    "attachedSession" in watcher ? ((watcher as Connection).attachedSession?.id ?? 0n) : 0n,
+  );
 }
 
 function hex(id: bigint): string {

@@ -1,13 +1,23 @@
-/** Several operations in one request: all or nothing where they write, each for itself where they read. */
+/**
+ * Several operations in one request: all or nothing where they write, each for itself where they
+ * read.
+ */
 import { type JuteReader, type JuteWriter, MalformedFrameError } from "../wire/jute.ts";
 import { ErrorCode, Opcode } from "../wire/protocol.ts";
 import { readMultiHeader, type StatRecord, writeMultiHeader, writeStat } from "../wire/records.ts";
-import { type Change, checkCreate } from "./changes.ts";
-import { Drafts } from "./drafts.ts";
+import { type CheckedChange, checkCreate } from "./check-changes.ts";
 import type { Body, Handler } from "./handler.ts";
+import { PendingChanges } from "./pending-changes.ts";
 import { childrenOf, dataOf, type Read, readRead } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
-import { check, circumstances, deleteNode, type Prepare, readOwnCreate, setData } from "./writes.ts";
+import {
+  check,
+  circumstances,
+  deleteNode,
+  type Prepare,
+  readOwnCreate,
+  setData,
+} from "./writes.ts";
 
 /** Nobody waits for more than this in one answer; who asks for it is up to no good. */
 const MAX_REPLY_BYTES = 64 << 20;
@@ -27,15 +37,17 @@ interface ReadOperation {
 
 type Operation = WriteOperation | ReadOperation;
 
-/** Every operation is checked against what those before it would leave; then all of them are done. */
+/**
+ * Every operation is checked against what those before it would leave; then all of them are done.
+ */
 export const multi: Handler = (keeper, caller, request) => {
   const moment = keeper.begin();
   const asked = readOperations(request);
   const operations = asked.filter((operation) => operation.kind === "write");
   if (operations.length < asked.length) throw new MalformedFrameError("a multi of reads");
-  const drafts = new Drafts(keeper.tree);
+  const drafts = new PendingChanges(keeper.tree);
   const around = circumstances(keeper, caller, (path) => drafts.find(path));
-  const changes: Change[] = [];
+  const changes: CheckedChange[] = [];
   for (const { prepare } of operations) {
     try {
       const change = prepare(around);
@@ -57,12 +69,21 @@ export const multi: Handler = (keeper, caller, request) => {
   };
 };
 
-function writeResult(writer: JuteWriter, type: number, created: string, stat: StatRecord | undefined): void {
+function writeResult(
+  writer: JuteWriter,
+  type: number,
+  created: string,
+  stat: StatRecord | undefined,
+): void {
   if (type === Opcode.create || type === Opcode.create2) writer.string(created);
-  if ((type === Opcode.create2 || type === Opcode.setData) && stat !== undefined) writeStat(writer, stat);
+  if ((type === Opcode.create2 || type === Opcode.setData) && stat !== undefined)
+    writeStat(writer, stat);
 }
 
-/** A multi that fails is answered without an error; the errors are its results. Those before the culprit have 0. */
+/**
+ * A multi that fails is answered without an error; the errors are its results. Those before the
+ * culprit have 0.
+ */
 function failure(count: number, culprit: number, code: number): Body {
   return (writer) => {
     for (let index = 0; index < count; index++) {
@@ -78,7 +99,9 @@ function writeError(writer: JuteWriter, err: number): void {
   writer.int(err);
 }
 
-/** Each read succeeds or fails for itself. Watches are not set here, whatever the client asks for. */
+/**
+ * Each read succeeds or fails for itself. Watches are not set here, whatever the client asks for.
+ */
 export const multiRead: Handler = (keeper, caller, request) => {
   const operations = readOperations(request);
   // ZooKeeper has begun its answer when it finds out, and sends what it has.
@@ -90,9 +113,12 @@ export const multiRead: Handler = (keeper, caller, request) => {
     const start = writer.length;
     for (const { type, read } of reads) {
       const body = () =>
-        type === Opcode.getData ? dataOf(keeper, caller, read) : childrenOf(keeper, caller, read).names;
+        type === Opcode.getData
+          ? dataOf(keeper, caller, read)
+          : childrenOf(keeper, caller, read).names;
       writeOneRead(writer, type, body);
-      if (writer.length - start > MAX_REPLY_BYTES) throw new MalformedFrameError("an answer without an end");
+      if (writer.length - start > MAX_REPLY_BYTES)
+        throw new MalformedFrameError("an answer without an end");
     }
     writeMultiHeader(writer, -1, true);
   };
@@ -113,7 +139,8 @@ function readOperations(request: JuteReader): Operation[] {
   const operations: Operation[] = [];
   for (let header = readMultiHeader(request); !header.done; header = readMultiHeader(request)) {
     const operation = readOperation(header.type, request);
-    if (operation.kind !== (operations[0] ?? operation).kind) throw new MalformedFrameError("reads among writes");
+    if (operation.kind !== (operations[0] ?? operation).kind)
+      throw new MalformedFrameError("reads among writes");
     operations.push(operation);
   }
   return operations;
@@ -144,14 +171,16 @@ const CONTAINER_MODE = 4;
 const TTL_MODES: readonly number[] = [5, 6];
 
 /**
- * Here the mode decides, not the number that the operation came under; ZooKeeper 3.8 does not even look at it. Only
- * containers and znodes with a time to live are answered with a stat.
+ * Here the mode decides, not the number that the operation came under; ZooKeeper 3.8 does not even
+ * look at it. Only containers and znodes with a time to live are answered with a stat.
  */
 function readCreateOperation(askedType: number, request: JuteReader): WriteOperation {
   const { ttlMs, ...record } = readOwnCreate(request, askedType);
   if (TTL_MODES.includes(record.flags)) {
-    if (ttlMs === undefined) throw new MalformedFrameError("a create with a time to live, and no time");
-    const prepare: Prepare = (around) => checkCreate(around, Opcode.createTtl, { ...record, ttlMs });
+    if (ttlMs === undefined)
+      throw new MalformedFrameError("a create with a time to live, and no time");
+    const prepare: Prepare = (around) =>
+      checkCreate(around, Opcode.createTtl, { ...record, ttlMs });
     return { kind: "write", type: Opcode.create2, prepare };
   }
   const isContainer = record.flags === CONTAINER_MODE;

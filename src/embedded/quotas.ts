@@ -1,6 +1,7 @@
 /**
- * Quotas: clients write limits to /zookeeper/quota<path>/zookeeper_limits, the server counts what is used in the znode
- * beside it. Counting changes that znode's data and nothing else: no version, no zxid, no event.
+ * Quotas: clients write limits to /zookeeper/quota<path>/zookeeper_limits, the server counts what
+ * is used in the znode beside it. Counting changes that znode's data and nothing else: no version,
+ * no zxid, no event.
  */
 import { MalformedFrameError } from "../wire/jute.ts";
 import { refuse } from "./refusal.ts";
@@ -34,7 +35,8 @@ export class Quotas {
   }
 
   deleted(parent: string, name: string, path: string, bytes: number): void {
-    if (name === LIMITS && parent.startsWith(QUOTA_ROOT)) this.#limited.delete(parent.slice(QUOTA_ROOT.length));
+    if (name === LIMITS && parent.startsWith(QUOTA_ROOT))
+      this.#limited.delete(parent.slice(QUOTA_ROOT.length));
     this.#count(path, -1, -bytes);
   }
 
@@ -51,13 +53,16 @@ export class Quotas {
     if (limits === undefined || usage === undefined) return;
     const limit = parseNumbers(checked(limits.data));
     const used = parseNumbers(checked(usage.data));
-    if (count !== 0 && exceeds(limit, "countHardLimit", get(used, "count") + count)) refuse("quotaExceeded");
-    if (bytes !== 0 && exceeds(limit, "byteHardLimit", get(used, "bytes") + bytes)) refuse("quotaExceeded");
+    if (count !== 0 && exceeds(limit, "countHardLimit", get(used, "count") + count))
+      refuse("quotaExceeded");
+    if (bytes !== 0 && exceeds(limit, "byteHardLimit", get(used, "bytes") + bytes))
+      refuse("quotaExceeded");
   }
 
   #count(path: string, count: number, bytes: number): void {
     const about = this.#quotaOf(path);
-    const usage = about === undefined ? undefined : this.#tree.find(`${QUOTA_ROOT}${about}/${USAGE}`);
+    const usage =
+      about === undefined ? undefined : this.#tree.find(`${QUOTA_ROOT}${about}/${USAGE}`);
     if (usage === undefined) return;
     const numbers = parseNumbers(usage.data);
     numbers.set("count", get(numbers, "count") + count);
@@ -115,7 +120,8 @@ function parseNumbers(data: Buffer | null): Numbers {
 /** As ZooKeeper stumbles: limits that cannot be read let nobody write. */
 function checked(data: Buffer | null): Buffer | null {
   const text = data?.toString() ?? "";
-  const isGood = text === "" || text.split(/[,;]+/).every((pair) => /^[^=]*=-?\d+(?:=.*)?$/.test(pair));
+  const isGood =
+    text === "" || text.split(/[,;]+/).every((pair) => /^[^=]*=-?\d+(?:=.*)?$/.test(pair));
   if (!isGood) throw new MalformedFrameError("a quota that cannot be read");
   return data;
 }

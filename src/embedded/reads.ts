@@ -2,9 +2,9 @@
 import type { JuteReader, JuteWriter } from "../wire/jute.ts";
 import { writeAcl, writeStat } from "../wire/records.ts";
 import { checkAccess, isPermitted, maskAcl, Perm, userOf } from "./access.ts";
-import type { Body, Caller, Handler } from "./handler.ts";
-import type { Keeper } from "./keeper.ts";
+import type { Body, Handler, RequestSource } from "./handler.ts";
 import { refuse } from "./refusal.ts";
+import type { ServerState } from "./server-state.ts";
 import type { Znode } from "./znode.ts";
 
 export interface Read {
@@ -25,9 +25,10 @@ export const exists: Handler = (keeper, caller, request) => {
   return (writer) => writeStat(writer, stat);
 };
 
-export const getData: Handler = (keeper, caller, request) => dataOf(keeper, caller, readRead(request));
+export const getData: Handler = (keeper, caller, request) =>
+  dataOf(keeper, caller, readRead(request));
 
-export function dataOf(keeper: Keeper, caller: Caller, { path, watch }: Read): Body {
+export function dataOf(keeper: ServerState, caller: RequestSource, { path, watch }: Read): Body {
   const znode = readable(keeper, caller, path);
   if (watch) keeper.watches.data.add(path, caller, "one-shot");
   return (writer) => {
@@ -36,7 +37,8 @@ export function dataOf(keeper: Keeper, caller: Caller, { path, watch }: Read): B
   };
 }
 
-export const getChildren: Handler = (keeper, caller, request) => childrenOf(keeper, caller, readRead(request)).names;
+export const getChildren: Handler = (keeper, caller, request) =>
+  childrenOf(keeper, caller, readRead(request)).names;
 
 export const getChildren2: Handler = (keeper, caller, request) => {
   const { names, znode } = childrenOf(keeper, caller, readRead(request));
@@ -46,7 +48,11 @@ export const getChildren2: Handler = (keeper, caller, request) => {
   };
 };
 
-export function childrenOf(keeper: Keeper, caller: Caller, { path, watch }: Read): { names: Body; znode: Znode } {
+export function childrenOf(
+  keeper: ServerState,
+  caller: RequestSource,
+  { path, watch }: Read,
+): { names: Body; znode: Znode } {
   const znode = readable(keeper, caller, path);
   if (watch) keeper.watches.children.add(path, caller, "one-shot");
   return { znode, names: (writer) => writeNames(writer, znode.children) };
@@ -91,7 +97,7 @@ export const sync: Handler = (_keeper, _caller, request) => {
   return (writer) => writer.string(path);
 };
 
-function readable(keeper: Keeper, { identities }: Caller, path: string): Znode {
+function readable(keeper: ServerState, { identities }: RequestSource, path: string): Znode {
   const znode = keeper.tree.get(path);
   checkAccess(znode.acl, Perm.read, identities);
   return znode;

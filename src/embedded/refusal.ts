@@ -1,7 +1,10 @@
 import { ErrorCode } from "../wire/protocol.ts";
 import type { Body } from "./handler.ts";
 
-/** The server's no to one request. Not an Error: nobody looks at its stack, and taking one costs more than the request. */
+/**
+ * The server's no to one request. Not an Error: nobody looks at its stack, and taking one costs
+ * more than the request.
+ */
 export class Refusal {
   readonly code: number;
   /** Follows the error; hardly ever there. */

@@ -1,11 +1,17 @@
 /** A ZooKeeper server in memory, for trying things out and for tests. Keeps nothing on disk. */
-import { type AddressInfo, createServer, type ListenOptions, type Server, type Socket } from "node:net";
+import {
+  type AddressInfo,
+  createServer,
+  type ListenOptions,
+  type Server,
+  type Socket,
+} from "node:net";
 import { UsageError } from "../errors.ts";
 import { Connection, type Host } from "./connection.ts";
 import { answerWord } from "./four-letter-words.ts";
-import { Keeper } from "./keeper.ts";
+import { ServerState } from "./server-state.ts";
 import { type EmbeddedServerOptions, MAX_INT, type Settings, settingsOf } from "./settings.ts";
-import { Traffic } from "./traffic.ts";
+import { TrafficCounters } from "./traffic-counters.ts";
 
 export interface EmbeddedServer {
   readonly host: string;
@@ -28,7 +34,9 @@ const SOCKET = "unix";
 const STALL_POLL_MS = 20;
 
 /** Starts a server; resolves when it accepts connections. It lives until it is stopped. */
-export async function startEmbeddedServer(options: EmbeddedServerOptions = {}): Promise<EmbeddedServer> {
+export async function startEmbeddedServer(
+  options: EmbeddedServerOptions = {},
+): Promise<EmbeddedServer> {
   const settings = settingsOf(options);
   const server = new MemoryServer(settings);
   const { socketPath, port, host } = settings;
@@ -37,8 +45,8 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions = {}): 
 }
 
 class MemoryServer implements EmbeddedServer, Host {
-  readonly keeper: Keeper;
-  readonly traffic = new Traffic();
+  readonly keeper: ServerState;
+  readonly traffic = new TrafficCounters();
   readonly connections = new Set<Connection>();
   readonly maxRequestBytes: number;
   readonly startedAt = performance.now();
@@ -53,10 +61,19 @@ class MemoryServer implements EmbeddedServer, Host {
   constructor({ maxRequestBytes, containerCheckIntervalMs, ...settings }: Settings) {
     const { tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs, enforceQuotas } = settings;
     const now = () => performance.now();
-    this.keeper = new Keeper({ tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs, enforceQuotas, now });
+    this.keeper = new ServerState({
+      tickTimeMs,
+      minSessionTimeoutMs,
+      maxSessionTimeoutMs,
+      enforceQuotas,
+      now,
+    });
     this.maxRequestBytes = maxRequestBytes;
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
-    this.#reaper = setInterval(() => this.isStalled || this.keeper.reap(), containerCheckIntervalMs).unref();
+    this.#reaper = setInterval(
+      () => this.isStalled || this.keeper.reap(),
+      containerCheckIntervalMs,
+    ).unref();
     this.#expireLater();
   }
 
@@ -66,7 +83,10 @@ class MemoryServer implements EmbeddedServer, Host {
       this.#server.listen(where, () => {
         this.#server.off("error", reject);
         const at = this.#server.address();
-        this.#listening = typeof at === "string" ? { address: at, family: SOCKET, port: 0 } : (at ?? this.#listening);
+        this.#listening =
+          typeof at === "string"
+            ? { address: at, family: SOCKET, port: 0 }
+            : (at ?? this.#listening);
         resolve();
       });
     }).catch((error: unknown) => {
@@ -145,7 +165,8 @@ class MemoryServer implements EmbeddedServer, Host {
   }
 
   #expireLater(): void {
-    // What clients have sent while the process was busy is read first: they must not pay for our being late.
+    // What clients have sent while the process was busy is read first: they must not pay for our
+    // being late.
     const expire = () => this.isStalled || this.keeper.expireSessions();
     const ms = this.isStalled ? STALL_POLL_MS : this.keeper.sessions.msToNextExpiry() + 1;
     this.#expirer = setTimeout(() => {

@@ -1,4 +1,6 @@
-/** Sessions: who may come back to which, and when one is over. A session outlives its connections. */
+/**
+ * Sessions: who may come back to which, and when one is over. A session outlives its connections.
+ */
 import { randomBytes } from "node:crypto";
 import { ExpiryQueue } from "./expiry-queue.ts";
 
@@ -38,7 +40,12 @@ export class Sessions {
   }
 
   open(timeoutMs: number): Session {
-    const session = { id: this.#nextId++, password: randomBytes(PASSWORD_BYTES), timeoutMs, connection: undefined };
+    const session = {
+      id: this.#nextId++,
+      password: randomBytes(PASSWORD_BYTES),
+      timeoutMs,
+      connection: undefined,
+    };
     this.#sessions.set(session.id, session);
     this.#expiry.update(session, timeoutMs, this.#now());
     return session;
@@ -70,7 +77,10 @@ export class Sessions {
   }
 }
 
-/** As ZooKeeper makes them: the server's number (1) in the highest byte, then a time, then room to count. */
+/**
+ * As ZooKeeper makes them: the server's number (1) in the highest byte, then a time, then room to
+ * count.
+ */
 function firstId(time: number): bigint {
   return (BigInt.asUintN(64, BigInt(time) << 24n) >> 8n) | (1n << 56n);
 }

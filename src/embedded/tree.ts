@@ -1,4 +1,7 @@
-/** The znodes. Changes have been checked when they come here; they are made at once, and watchers hear of them at once. */
+/**
+ * The znodes. Changes have been checked when they come here; they are made at once, and watchers
+ * hear of them at once.
+ */
 import type { AclRecord } from "../wire/records.ts";
 import { OPEN_ACL, READ_ACL } from "./access.ts";
 import { splitPath } from "./paths.ts";

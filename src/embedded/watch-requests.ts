@@ -1,16 +1,19 @@
 /** The requests that are about watches only. */
 import { type JuteReader, MalformedFrameError } from "../wire/jute.ts";
 import { AddWatchMode, EventType, WatcherType } from "../wire/protocol.ts";
-import type { Caller, Handler } from "./handler.ts";
-import type { Keeper } from "./keeper.ts";
+import type { Handler, RequestSource } from "./handler.ts";
 import { refuse } from "./refusal.ts";
+import type { ServerState } from "./server-state.ts";
 import type { Watches, WatchTable } from "./watches.ts";
 
 function readPaths(request: JuteReader): string[] {
   return request.vector(() => request.text());
 }
 
-/** A client that comes back has watches set; it hears at once what it has missed since `relativeZxid`. */
+/**
+ * A client that comes back has watches set; it hears at once what it has missed since
+ * `relativeZxid`.
+ */
 export const setWatches: Handler = (keeper, caller, request) => {
   const relativeZxid = request.long();
   const [data, exist, children] = [readPaths(request), readPaths(request), readPaths(request)];
@@ -30,8 +33,8 @@ export const setWatches2: Handler = (keeper, caller, request) => {
 };
 
 function setAgain(
-  { tree, watches }: Keeper,
-  caller: Caller,
+  { tree, watches }: ServerState,
+  caller: RequestSource,
   relativeZxid: bigint,
   paths: Readonly<Record<"data" | "exist" | "children", readonly string[]>>,
 ): void {

@@ -1,6 +1,6 @@
 /**
- * Who is to be told of which change. A watch belongs to a connection and ends with it; a client sets it again on its next
- * connection.
+ * Who is to be told of which change. A watch belongs to a connection and ends with it; a client
+ * sets it again on its next connection.
  */
 import { EventType } from "../wire/protocol.ts";
 import type { AclRecord } from "../wire/records.ts";
@@ -19,7 +19,10 @@ export interface Changed {
 
 export type WatchMode = "one-shot" | "persistent" | "recursive";
 
-/** Watches of one sort, data or children. As in ZooKeeper 3.8, a watcher has one mode per path: the last one asked for. */
+/**
+ * Watches of one sort, data or children. As in ZooKeeper 3.8, a watcher has one mode per path: the
+ * last one asked for.
+ */
 export class WatchTable {
   readonly #byPath = new Map<string, Map<Watcher, WatchMode>>();
   readonly #byWatcher = new Map<Watcher, Set<string>>();
@@ -48,12 +51,18 @@ export class WatchTable {
     this.#byWatcher.delete(watcher);
   }
 
-  /** Whether anybody at all watches the path: that is what ZooKeeper 3.8 looks at when one of them asks. */
+  /**
+   * Whether anybody at all watches the path: that is what ZooKeeper 3.8 looks at when one of them
+   * asks.
+   */
   isWatched(path: string): boolean {
     return this.#byPath.has(path);
   }
 
-  /** Tells everybody concerned, but for those in `told`; returns everybody concerned. Uses up one-shot watches. */
+  /**
+   * Tells everybody concerned, but for those in `told`; returns everybody concerned. Uses up
+   * one-shot watches.
+   */
   trigger(type: number, { path, acl }: Changed, told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
     if (this.#byPath.size === 0) return NOBODY;
     const concerned = this.#concerned(type, path);
@@ -89,14 +98,16 @@ export class WatchTable {
       if (mode !== "recursive" || type !== EventType.childrenChanged) concerned.add(watcher);
       if (mode === "one-shot") this.remove(path, watcher);
     }
-    if (this.#recursive > 0 && type !== EventType.childrenChanged) this.#addAncestors(path, concerned);
+    if (this.#recursive > 0 && type !== EventType.childrenChanged)
+      this.#addAncestors(path, concerned);
     return concerned;
   }
 
   #addAncestors(path: string, concerned: Set<Watcher>): void {
     for (let at = path; at !== "/" && at !== ""; ) {
       at = at.slice(0, at.lastIndexOf("/")) || "/";
-      for (const [watcher, mode] of this.#byPath.get(at) ?? []) if (mode === "recursive") concerned.add(watcher);
+      for (const [watcher, mode] of this.#byPath.get(at) ?? [])
+        if (mode === "recursive") concerned.add(watcher);
     }
   }
 

@@ -1,23 +1,29 @@
 /** The requests that change znodes. Each takes a zxid, whether it succeeds or not. */
 import type { JuteReader } from "../wire/jute.ts";
 import { type ErrorCode, Opcode } from "../wire/protocol.ts";
-import { type CreateRecord, readAcl, readCreate, type StatRecord, writeStat } from "../wire/records.ts";
 import {
-  type Change,
-  type Circumstances,
+  type CreateRecord,
+  readAcl,
+  readCreate,
+  type StatRecord,
+  writeStat,
+} from "../wire/records.ts";
+import {
+  type CheckContext,
+  type CheckedChange,
   checkCreate,
   checkDelete,
   checkSetAcl,
   checkSetData,
   checkVersion,
-} from "./changes.ts";
-import type { Body, Caller, Handler } from "./handler.ts";
-import type { Keeper } from "./keeper.ts";
+} from "./check-changes.ts";
+import type { Body, Handler, RequestSource } from "./handler.ts";
 import { refuse } from "./refusal.ts";
+import type { ServerState } from "./server-state.ts";
 
 /** Reads a request; the result checks it. */
 type Reading = (request: JuteReader) => Prepare;
-export type Prepare = (around: Circumstances) => Change;
+export type Prepare = (around: CheckContext) => CheckedChange;
 
 function create(opcode: number): Reading {
   return (request) => {
@@ -57,7 +63,10 @@ export const check: Reading = (request) => {
   return (around) => checkVersion(around, path, version);
 };
 
-/** Data are kept for long. In memory of their own: a few bytes must not keep what they arrived in, nor a shared pool. */
+/**
+ * Data are kept for long. In memory of their own: a few bytes must not keep what they arrived in,
+ * nor a shared pool.
+ */
 function own(data: Buffer | null): Buffer | null {
   if (data === null) return null;
   const copy = Buffer.allocUnsafeSlow(data.length);
@@ -66,16 +75,24 @@ function own(data: Buffer | null): Buffer | null {
 }
 
 export function circumstances(
-  keeper: Keeper,
-  { identities, session }: Caller,
-  find: Circumstances["find"],
-): Circumstances {
+  keeper: ServerState,
+  { identities, session }: RequestSource,
+  find: CheckContext["find"],
+): CheckContext {
   const { tree, options } = keeper;
-  return { find, identities, sessionId: session.id, quotas: options.enforceQuotas ? tree.quotas : undefined };
+  return {
+    find,
+    identities,
+    sessionId: session.id,
+    quotas: options.enforceQuotas ? tree.quotas : undefined,
+  };
 }
 
 /** A request with one change, answered by what `answer` makes of it. */
-function one(reading: Reading, answer: (change: Change, stat: StatRecord | undefined) => Body | undefined): Handler {
+function one(
+  reading: Reading,
+  answer: (change: CheckedChange, stat: StatRecord | undefined) => Body | undefined,
+): Handler {
   return (keeper, caller, request) => {
     const moment = keeper.begin();
     const prepare = reading(request);
@@ -84,15 +101,15 @@ function one(reading: Reading, answer: (change: Change, stat: StatRecord | undef
   };
 }
 
-const path = ({ path }: Change): Body => {
+const path = ({ path }: CheckedChange): Body => {
   return (writer) => writer.string(path);
 };
 
-const stat = (_change: Change, stat: StatRecord | undefined): Body | undefined => {
+const stat = (_change: CheckedChange, stat: StatRecord | undefined): Body | undefined => {
   return stat && ((writer) => writeStat(writer, stat));
 };
 
-const pathAndStat = ({ path }: Change, stat: StatRecord | undefined): Body => {
+const pathAndStat = ({ path }: CheckedChange, stat: StatRecord | undefined): Body => {
   return (writer) => {
     writer.string(path);
     if (stat !== undefined) writeStat(writer, stat);

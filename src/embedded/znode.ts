@@ -10,8 +10,11 @@ export type Lifetime =
 export const PERSISTENT: Lifetime = { kind: "persistent" };
 export const CONTAINER: Lifetime = { kind: "container" };
 
-/** The checks before a change look at this much of a znode; within a multi it may exist in no tree yet. */
-export interface Standing {
+/**
+ * The checks before a change look at this much of a znode; within a multi it may exist in no tree
+ * yet.
+ */
+export interface ZnodeState {
   readonly data: Buffer | null;
   readonly acl: readonly AclRecord[];
   readonly lifetime: Lifetime;
@@ -24,7 +27,7 @@ export interface Standing {
 
 const NO_CHILDREN: ReadonlySet<string> = new Set();
 
-export class Znode implements Standing {
+export class Znode implements ZnodeState {
   data: Buffer | null;
   acl: readonly AclRecord[];
   readonly lifetime: Lifetime;
@@ -38,7 +41,13 @@ export class Znode implements Standing {
   mtime: number;
   #children: Set<string> | undefined;
 
-  constructor(data: Buffer | null, acl: readonly AclRecord[], lifetime: Lifetime, zxid: bigint, time: number) {
+  constructor(
+    data: Buffer | null,
+    acl: readonly AclRecord[],
+    lifetime: Lifetime,
+    zxid: bigint,
+    time: number,
+  ) {
     this.data = data;
     this.acl = acl;
     this.lifetime = lifetime;
@@ -75,7 +84,8 @@ export class Znode implements Standing {
       ctime,
       mtime,
       version,
-      // Creations and deletions: every child that was created and is not there any more has been deleted.
+      // Creations and deletions: every child that was created and is not there any more has been
+      // deleted.
       cversion: (this.creates * 2 - childCount) | 0,
       aversion,
       ephemeralOwner: lifetime.kind === "ephemeral" ? lifetime.owner : 0n,

@@ -1,17 +1,21 @@
-/** The world outside the program, as narrow as it can be: three streams, the environment, files, programs. */
+/**
+ * The world outside the program, as narrow as it can be: three streams, the environment, files,
+ * programs.
+ */
 
 import type { Readable, Writable } from "node:stream";
+import { OperationError } from "../errors.ts";
 import type {
   ChildEnd,
   ChildRequest,
+  Environment,
   GuardedChild,
   GuardPreparation,
   GuardRequest,
   PrepareOptions,
   ProgramSearch,
-} from "../child.ts";
-import { OperationError } from "../errors.ts";
-import { monotonicMs } from "./monotonic-clock.ts";
+} from "../processes/child-requests.ts";
+import { monotonicMs } from "../processes/monotonic-clock.ts";
 
 export type ColorLevel = 0 | 1 | 2 | 3;
 
@@ -19,8 +23,9 @@ export interface Input {
   readonly stream: Readable;
   readonly isTTY: boolean;
   /**
-   * Why there is nothing to wait for: `ended`, or a `file`, which ends without anybody's doing. Undefined while something may
-   * come. Throws the bytes away that are there: only for those who wait for the end alone.
+   * Why there is nothing to wait for: `ended`, or a `file`, which ends without anybody's doing.
+   * Undefined while something may come. Throws the bytes away that are there: only for those who
+   * wait for the end alone.
    */
   readonly isOver?: () => "ended" | "file" | undefined;
 }
@@ -37,8 +42,6 @@ export interface Output {
   /** What the stream can show when nobody forces colour on or off. */
   readonly colorLevel: ColorLevel;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Who runs this program, as others are told: `ann@web3`, the whole host name, the process. */
 export interface Self {
@@ -62,16 +65,24 @@ export interface Io {
   runChild(request: ChildRequest): Promise<ChildEnd>;
   /** What would be run under this name. */
   findProgram(name: string): Promise<ProgramSearch>;
-  /** Makes ready what a guarded program needs beside it; see guard-preparation.ts for what it throws. */
+  /**
+   * Makes ready what a guarded program needs beside it; see guard-preparation.ts for what it
+   * throws.
+   */
   prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
-  /** Starts a program that never outlives its permission; see guarded-child.ts for what it throws. */
+  /**
+   * Starts a program that never outlives its permission; see guarded-child.ts for what it throws.
+   */
   startGuarded(request: GuardRequest): Promise<GuardedChild>;
 }
 
 /** By the time of monotonicMs when they were begun: `performance` takes 0.7 ms to load. */
 const unfinished = new Map<(reason: unknown) => void, number>();
 
-/** Resolves when the stream has taken the chunk, so that a slow reader slows the writer down; rejects when it is gone. */
+/**
+ * Resolves when the stream has taken the chunk, so that a slow reader slows the writer down;
+ * rejects when it is gone.
+ */
 export function write(output: Output, chunk: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     unfinished.set(reject, monotonicMs());
@@ -83,7 +94,10 @@ export function write(output: Output, chunk: string | Uint8Array): Promise<void>
   });
 }
 
-/** Nobody waits any longer for readers who have not read for `ms`: what was written for them fails with `reason`. */
+/**
+ * Nobody waits any longer for readers who have not read for `ms`: what was written for them fails
+ * with `reason`.
+ */
 export function abandonWrites(ms: number, reason: unknown): void {
   for (const [reject, begun] of unfinished) {
     if (monotonicMs() - begun < ms) continue;
@@ -94,10 +108,15 @@ export function abandonWrites(ms: number, reason: unknown): void {
 
 /** A full disk is not our bug, but the results are not where they should be. */
 function writeFailed(cause: Error): OperationError {
-  return new OperationError("output-failed", `cannot write the output: ${cause.message}`, { cause });
+  return new OperationError("output-failed", `cannot write the output: ${cause.message}`, {
+    cause,
+  });
 }
 
-/** Everything the stream has until it ends. Aborting destroys the stream and rejects with the signal's reason. */
+/**
+ * Everything the stream has until it ends. Aborting destroys the stream and rejects with the
+ * signal's reason.
+ */
 export async function readAll(input: Input, signal: AbortSignal): Promise<Buffer> {
   signal.throwIfAborted();
   const stop = () => input.stream.destroy(signal.reason);
@@ -111,7 +130,10 @@ export async function readAll(input: Input, signal: AbortSignal): Promise<Buffer
   }
 }
 
-/** Resolves when the stream has ended; what comes before that is thrown away. Aborting forgets the stream. */
+/**
+ * Resolves when the stream has ended; what comes before that is thrown away. Aborting forgets the
+ * stream.
+ */
 export function inputEnd({ stream }: Input, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted || stream.readableEnded || stream.destroyed) return resolve();
@@ -132,7 +154,10 @@ export function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-/** The colours a stream can show: NO_COLOR wins over FORCE_COLOR, which wins over what the terminal says. */
+/**
+ * The colours a stream can show: NO_COLOR wins over FORCE_COLOR, which wins over what the terminal
+ * says.
+ */
 export function detectColorLevel(env: Environment, isTTY: boolean): ColorLevel {
   if (env.NO_COLOR) return 0;
   if (env.FORCE_COLOR !== undefined) return forcedLevel(env.FORCE_COLOR);

@@ -1,4 +1,7 @@
-/** Files of the user that we run as: what others have planted in their place is neither read, written nor changed. */
+/**
+ * Files of the user that we run as: what others have planted in their place is neither read,
+ * written nor changed.
+ */
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
@@ -9,19 +12,24 @@ export interface OwnFile {
   readonly path: string;
 }
 
-/** Whether a file, or a link itself, belongs to the user that we run as. Systems without users have no others. */
+/**
+ * Whether a file, or a link itself, belongs to the user that we run as. Systems without users have
+ * no others.
+ */
 export function isOurs({ uid }: Stats): boolean {
   return process.geteuid === undefined || uid === process.geteuid();
 }
 
 /**
- * Opens a file that belongs to us, in a directory that does. A link is followed only if it is ours too, as those of people
- * who keep their settings elsewhere are. Throws what the system says (ENOENT where there is none), or what is not ours.
+ * Opens a file that belongs to us, in a directory that does. A link is followed only if it is ours
+ * too, as those of people who keep their settings elsewhere are. Throws what the system says
+ * (ENOENT where there is none), or what is not ours.
  */
 export async function openOwn(path: string, flags: number, mode?: number): Promise<OwnFile> {
   await mustBeOurs(dirname(path));
   const target = await followOwnLink(path);
-  // A link that is put there only now is not followed, and a pipe does not make us wait for its other end.
+  // A link that is put there only now is not followed, and a pipe does not make us wait for its
+  // other end.
   const handle = await open(target, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode);
   try {
     const found = await handle.stat();
@@ -40,7 +48,8 @@ async function followOwnLink(path: string): Promise<string> {
   const found = await lstat(path).catch(unlessMissing);
   if (!found?.isSymbolicLink()) return path;
   if (!isOurs(found)) throw notOurs(path);
-  const target = (await realpath(path).catch(unlessMissing)) ?? resolve(dirname(path), await readlink(path));
+  const target =
+    (await realpath(path).catch(unlessMissing)) ?? resolve(dirname(path), await readlink(path));
   await mustBeOurs(dirname(target));
   return target;
 }

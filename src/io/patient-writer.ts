@@ -1,12 +1,16 @@
 /**
- * Writes to a terminal, a pipe or a socket without ever holding up the event loop. Node writes to terminals synchronously, and
- * to pipes too as soon as a program was started that shares them: a reader who does not read (Ctrl-S, `| less`) would stop
- * heartbeats and guard until the session has expired.
+ * Writes to a terminal, a pipe or a socket without ever holding up the event loop. Node writes to
+ * terminals synchronously, and to pipes too as soon as a program was started that shares them: a
+ * reader who does not read (Ctrl-S, `| less`) would stop heartbeats and guard until the session has
+ * expired.
  */
 import { constants, openSync, write, writeSync } from "node:fs";
 import { promisify } from "node:util";
 
-/** What is said beside the results waits this long for its reader; then it goes into the queue, and the writer goes on. */
+/**
+ * What is said beside the results waits this long for its reader; then it goes into the queue, and
+ * the writer goes on.
+ */
 const STALL_MS = 200;
 /** How soon a descriptor that took nothing is tried again. */
 const RETRY_MS = 20;
@@ -41,9 +45,10 @@ export class PatientWriter {
   readonly #onIdle: (() => void)[] = [];
 
   /**
-   * A descriptor that is opened anew has flags of its own: it does not block, and other processes that share the pipe or the
-   * terminal do not notice. Sockets, and pipes of another user, cannot be opened anew; they are written to in a thread of
-   * Node's pool. Node waits for such a thread before it exits, so there the exit still waits for the reader.
+   * A descriptor that is opened anew has flags of its own: it does not block, and other processes
+   * that share the pipe or the terminal do not notice. Sockets, and pipes of another user, cannot
+   * be opened anew; they are written to in a thread of Node's pool. Node waits for such a thread
+   * before it exits, so there the exit still waits for the reader.
    */
   constructor(fd: number) {
     const own = reopen(fd);
@@ -56,7 +61,10 @@ export class PatientWriter {
     return this.#isStuck;
   }
 
-  /** Never fails: what is said beside the results can be done without. `done` comes soon, even when nobody reads. */
+  /**
+   * Never fails: what is said beside the results can be done without. `done` comes soon, even when
+   * nobody reads.
+   */
   say(bytes: Uint8Array, done: () => void): void {
     if (this.#isBroken) return done();
     this.#add({ bytes, isResult: false, done });
@@ -83,13 +91,18 @@ export class PatientWriter {
     void this.#pump();
   }
 
-  /** The first attempt is made in this very turn: the output of a program that is started next comes behind it. */
+  /**
+   * The first attempt is made in this very turn: the output of a program that is started next comes
+   * behind it.
+   */
   async #pump(): Promise<void> {
     if (this.#isPumping) return;
     this.#isPumping = true;
     for (let [piece] = this.#pieces; piece; [piece] = this.#pieces) {
       try {
-        const written = this.#isOwn ? writeSync(this.#fd, piece.bytes) : await this.#writeInThread(piece.bytes);
+        const written = this.#isOwn
+          ? writeSync(this.#fd, piece.bytes)
+          : await this.#writeInThread(piece.bytes);
         clearTimeout(this.#stall);
         this.#stall = undefined;
         this.#isStuck = false;
@@ -135,7 +148,10 @@ export class PatientWriter {
     this.#pieces.splice(0, this.#pieces.length, ...results);
   }
 
-  /** Lets those go on who have only said something, and drops the oldest of what they have said when it is too much. */
+  /**
+   * Lets those go on who have only said something, and drops the oldest of what they have said when
+   * it is too much.
+   */
   #letGo(): void {
     this.#isStuck = true;
     this.#stall = undefined;
@@ -167,7 +183,10 @@ export class PatientWriter {
 /** Undefined where the system does not let us. */
 function reopen(fd: number): number | undefined {
   try {
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    return openSync(
+      `/proc/self/fd/${fd}`,
+      constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY,
+    );
   } catch {
     return undefined;
   }

@@ -6,7 +6,10 @@ import { UsageError } from "../errors.ts";
 import type { Input, Io, Self } from "./io.ts";
 import { errorOutput, resultOutput } from "./standard-outputs.ts";
 
-/** The real Io: the only reader of process.std* and process.env. Streams are opened at first use, because opening costs time. */
+/**
+ * The real Io: the only reader of process.std* and process.env. Streams are opened at first use,
+ * because opening costs time.
+ */
 export function processIo(): Io {
   const stdin = lazy(() => input(fileAt(STDIN) ?? process.stdin));
   const stdout = lazy(resultOutput);
@@ -39,22 +42,25 @@ export function processIo(): Io {
       return cannotWrite(path);
     },
     async runChild(request) {
-      const { runChild } = await import("./child.ts");
+      const { runChild } = await import("../processes/run-child.ts");
       return runChild(request, process.env);
     },
     async findProgram(name) {
-      const { findProgram } = await import("./find-program.ts");
+      const { findProgram } = await import("../processes/find-program.ts");
       return findProgram(name, process.env);
     },
     async prepareGuard(options) {
       // Both now: nothing is left to load between getting the lock and starting the program.
-      const [{ prepareGuard }] = await Promise.all([import("./guard-preparation.ts"), import("./guarded-child.ts")]);
+      const [{ prepareGuard }] = await Promise.all([
+        import("../processes/guard-preparation.ts"),
+        import("../processes/guarded-child.ts"),
+      ]);
       return prepareGuard(process.env, options);
     },
     async startGuarded(request) {
-      const { startGuarded } = await import("./guarded-child.ts");
-      // Opening stdout makes a pipe non-blocking for all who have it. Done before the program gets it, starting the program
-      // undoes that; done later, the program's own writes would fail.
+      const { startGuarded } = await import("../processes/guarded-child.ts");
+      // Opening stdout makes a pipe non-blocking for all who have it. Done before the program gets
+      // it, starting the program undoes that; done later, the program's own writes would fail.
       stdout();
       return startGuarded(request, process.env);
     },
@@ -62,8 +68,8 @@ export function processIo(): Io {
 }
 
 /**
- * Node restores the terminal when the process ends, and takes a terminal that is gone for a bug of its own: it aborts with a
- * core dump. What is closed it leaves alone. To be called last of all.
+ * Node restores the terminal when the process ends, and takes a terminal that is gone for a bug of
+ * its own: it aborts with a core dump. What is closed it leaves alone. To be called last of all.
  */
 export function forgetGoneTerminal(): void {
   for (const fd of [0, 1, 2]) {
@@ -112,11 +118,15 @@ function isOver(stream: Readable): "ended" | "file" | undefined {
   const stats = fstatSync(STDIN);
   if (stats.isFile() || stats.isDirectory()) return stats.size === 0 ? "ended" : "file";
   // Node opens /dev/null in the place of a stdin that is closed.
-  if (stats.isCharacterDevice()) return stats.rdev === statSync("/dev/null").rdev ? "ended" : undefined;
+  if (stats.isCharacterDevice())
+    return stats.rdev === statSync("/dev/null").rdev ? "ended" : undefined;
   return drain(stream) ? "ended" : undefined;
 }
 
-/** Reads what a pipe or a socket has at this moment; true when that is all, because its writers have gone. */
+/**
+ * Reads what a pipe or a socket has at this moment; true when that is all, because its writers have
+ * gone.
+ */
 function drain(stream: Readable): boolean {
   // Opened by node, it does not block: where nothing has come yet, reading fails with EAGAIN.
   const piece = Buffer.allocUnsafe(PIECE);
@@ -138,8 +148,9 @@ const PIECE = 64 * 1024;
 const MAX_PIECES = 64;
 
 /**
- * An ordinary file, piece by piece; undefined for anything else. For a file process.stdin would load a good part of node; and a
- * directory, which is read like a file and fails, would be an empty script to it.
+ * An ordinary file, piece by piece; undefined for anything else. For a file process.stdin would
+ * load a good part of node; and a directory, which is read like a file and fails, would be an empty
+ * script to it.
  */
 function fileAt(fd: number): Readable | undefined {
   try {

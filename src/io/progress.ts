@@ -1,4 +1,7 @@
-/** Shows that something is going on, through ora: only when it takes a while, and only on a terminal. */
+/**
+ * Shows that something is going on, through ora: only when it takes a while, and only on a
+ * terminal.
+ */
 import type { Ora } from "ora";
 import type { Output } from "./io.ts";
 
@@ -17,7 +20,10 @@ export class Progress {
     this.#isQuiet = isQuiet;
   }
 
-  /** Begins to spin soon, unless {@link stop} comes first. What spins already goes on with the new text. */
+  /**
+   * Begins to spin soon, unless {@link stop} comes first. What spins already goes on with the new
+   * text.
+   */
   start(text: () => string): void {
     this.#text = text;
     if (this.#isQuiet || this.#timer !== undefined) return;
@@ -30,7 +36,10 @@ export class Progress {
     this.start(() => text);
   }
 
-  /** Takes the spinner off the screen, for good or until the next {@link start}; a last word stays in its place. */
+  /**
+   * Takes the spinner off the screen, for good or until the next {@link start}; a last word stays
+   * in its place.
+   */
   stop(lastWord: string | null = null): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -66,8 +75,8 @@ export class Progress {
 const WRITES: ReadonlySet<unknown> = new Set(["write", "clearLine", "cursorTo", "moveCursor"]);
 
 /**
- * ora counts lines by dividing by the columns; with none it would never end. And what spins is worth showing only now: for a
- * reader who does not read, a frame each 80 ms is not kept.
+ * ora counts lines by dividing by the columns; with none it would never end. And what spins is
+ * worth showing only now: for a reader who does not read, a frame each 80 ms is not kept.
  */
 function forSpinner(output: Output): NodeJS.WriteStream {
   return new Proxy(output.stream as NodeJS.WriteStream, {

@@ -1,7 +1,10 @@
-/** Questions to a person, through inquirer. Only where both ends are a terminal: elsewhere it would hang, or eat a script. */
+/**
+ * Questions to a person, through inquirer. Only where both ends are a terminal: elsewhere it would
+ * hang, or eat a script.
+ */
 import type { Readable, Writable } from "node:stream";
 import { InterruptedError } from "../errors.ts";
-import { escapeName } from "../escape.ts";
+import { escapeName } from "../text/escape.ts";
 import type { Io } from "./io.ts";
 
 /** Undefined where nobody is there to answer. */
@@ -24,23 +27,32 @@ class Prompter {
 
   /** Only a clear yes is a yes. */
   async confirm(question: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#ask({ type: "confirm", message: question, default: false }, signal)) === true;
+    return (
+      (await this.#ask({ type: "confirm", message: question, default: false }, signal)) === true
+    );
   }
 
   /** What is typed appears as stars. */
   async secret(question: string, signal: AbortSignal): Promise<string> {
-    return String(await this.#ask({ type: "password", message: question, mask: "*", toggleMask: false }, signal));
+    return String(
+      await this.#ask(
+        { type: "password", message: question, mask: "*", toggleMask: false },
+        signal,
+      ),
+    );
   }
 
-  /** The one place where a question is shown, so that the names and records in it are escaped here. */
+  /**
+   * The one place where a question is shown, so that the names and records in it are escaped here.
+   */
   async #ask(asked: Question, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const question = { ...asked, name: "answer", message: escapeName(asked.message) };
     const { default: inquirer } = await import("inquirer");
     const { stream: input } = this.#io.stdin;
     const streams = { input: withoutErrors(input), output: sized(this.#io.stderr.stream) };
-    // inquirer goes deaf at Ctrl-D, and when the terminal is gone: its input is closed, and its promise never settles. To us
-    // it is a no like Ctrl-C.
+    // inquirer goes deaf at Ctrl-D, and when the terminal is gone: its input is closed, and its
+    // promise never settles. To us it is a no like Ctrl-C.
     const leaving = new AbortController();
     const leave = () => leaving.abort();
     const either = AbortSignal.any([signal, leaving.signal]);
@@ -48,20 +60,26 @@ class Prompter {
       if (key?.ctrl && key.name === "d") leave();
     };
     input.on("keypress", onKey).on("end", leave);
-    // Its types know the process's own streams only, and only questions that are written out in place.
+    // Its types know the process's own streams only, and only questions that are written out in
+    // place.
     const ask = inquirer.createPromptModule({
       ...streams,
       signal: either,
     } as never) as unknown as (questions: readonly object[]) => Promise<{ answer: unknown }>;
     const over = new Promise<never>((_, reject) => {
       // A turn later: it may have a terminal to put right, and settles by itself.
-      either.addEventListener("abort", () => setImmediate(reject, new InterruptedError()), { once: true });
+      either.addEventListener("abort", () => setImmediate(reject, new InterruptedError()), {
+        once: true,
+      });
     });
     try {
       return (await Promise.race([ask([question]), over])).answer;
     } catch (error) {
       // Ctrl-C, Ctrl-D, or our own signal.
-      if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
+      if (
+        error instanceof Error &&
+        /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)
+      ) {
         throw new InterruptedError();
       }
       throw error;
@@ -72,8 +90,9 @@ class Prompter {
 }
 
 /**
- * The readline of a question leaves errors of its input to nobody, and so they would end the process: a terminal that is gone
- * refuses to be put right. Whoever opened the stream listens to them.
+ * The readline of a question leaves errors of its input to nobody, and so they would end the
+ * process: a terminal that is gone refuses to be put right. Whoever opened the stream listens to
+ * them.
  */
 function withoutErrors(stream: Readable): Readable {
   return new Proxy(stream, {
@@ -81,7 +100,8 @@ function withoutErrors(stream: Readable): Readable {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== "function") return value;
       if (key !== "on") return value.bind(target);
-      return (name: string, listener: () => void) => (name === "error" ? target : target.on(name, listener));
+      return (name: string, listener: () => void) =>
+        name === "error" ? target : target.on(name, listener);
     },
   });
 }

@@ -13,10 +13,15 @@ const LAST_WORDS_MS = 1_000;
 const opened: NodeJS.WriteStream[] = [];
 const writers = new Map<string, PatientWriter>();
 
-/** Resolves when everything that was written has left the process, or its readers have had their time. */
+/**
+ * Resolves when everything that was written has left the process, or its readers have had their
+ * time.
+ */
 export async function outputsTaken(): Promise<void> {
   const unwritten = opened.filter(({ writableLength }) => writableLength > 0);
-  const taken = unwritten.map((stream) => new Promise<void>((done) => stream.write("", () => done())));
+  const taken = unwritten.map(
+    (stream) => new Promise<void>((done) => stream.write("", () => done())),
+  );
   const stuck = [...writers.values()].filter(({ isIdle }) => !isIdle);
   await Promise.all([
     within(LAST_RESULTS_MS, taken),
@@ -32,7 +37,10 @@ async function within(ms: number, promises: readonly Promise<void>[]): Promise<v
   await Promise.race([Promise.all(promises), new Promise((resolve) => setTimeout(resolve, ms))]);
 }
 
-/** Results: in order and complete, as fast as their reader reads. Node itself writes to pipes asynchronously. */
+/**
+ * Results: in order and complete, as fast as their reader reads. Node itself writes to pipes
+ * asynchronously.
+ */
 export function resultOutput(): Output {
   if (!isTerminalAt(1)) return output(isStdoutClosed() ? closedStream() : process.stdout);
   const writer = writerOf(1);
@@ -55,10 +63,14 @@ export function errorOutput(): Output {
   const stream = isTerminal
     ? writingBy(process.stderr, say)
     : new Writable({ write: (chunk, _, done) => say(chunk, done) });
-  return Object.defineProperty(output(stream as NodeJS.WriteStream), "isStuck", { get: () => writer.isStuck });
+  return Object.defineProperty(output(stream as NodeJS.WriteStream), "isStuck", {
+    get: () => writer.isStuck,
+  });
 }
 
-/** One for both streams where they are one terminal, so that it shows what they write in its order. */
+/**
+ * One for both streams where they are one terminal, so that it shows what they write in its order.
+ */
 function writerOf(fd: number): PatientWriter {
   const { dev, ino } = fstatSync(fd);
   const key = `${dev} ${ino}`;
@@ -79,7 +91,10 @@ function bytesOf(chunk: Chunk["chunk"], encoding: BufferEncoding): Uint8Array {
 }
 
 /** A terminal's stream, with its columns and cursor, that hands its bytes to us. */
-function writingBy(stream: NodeJS.WriteStream, write: (bytes: Uint8Array, done: Done) => void): NodeJS.WriteStream {
+function writingBy(
+  stream: NodeJS.WriteStream,
+  write: (bytes: Uint8Array, done: Done) => void,
+): NodeJS.WriteStream {
   return Object.assign(stream, {
     _write(chunk: Chunk["chunk"], encoding: BufferEncoding, done: Done) {
       write(bytesOf(chunk, encoding), done);
@@ -110,7 +125,8 @@ function isPipeAt(fd: number): boolean {
 
 function output(stream: NodeJS.WriteStream): Output {
   opened.push(stream);
-  // A failed write is told to its caller; without a listener the same failure would also end the process.
+  // A failed write is told to its caller; without a listener the same failure would also end the
+  // process.
   stream.on("error", () => {});
   const isTTY = stream.isTTY === true;
   return {

@@ -1,4 +1,7 @@
-/** Files that are replaced in one step: no reader sees half of one, and no link that others have planted is followed. */
+/**
+ * Files that are replaced in one step: no reader sees half of one, and no link that others have
+ * planted is followed.
+ */
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { access, lstat, open, rename, rm, stat } from "node:fs/promises";
@@ -14,8 +17,9 @@ type Destination =
 const DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
 
 /**
- * Writes a file in one step, with the mode of the file that it replaces. A link is replaced, never what it leads to. What is
- * no plain file (a pipe, a terminal) is written to; the same through a link of our own or of root, such as /dev/stdout.
+ * Writes a file in one step, with the mode of the file that it replaces. A link is replaced, never
+ * what it leads to. What is no plain file (a pipe, a terminal) is written to; the same through a
+ * link of our own or of root, such as /dev/stdout.
  */
 export async function writeWhole(path: string, data: string): Promise<void> {
   const destination = await destinationOf(path);
@@ -34,12 +38,24 @@ export async function cannotWrite(path: string): Promise<string | undefined> {
   }
 }
 
-/** Puts a new file in the place of `path`; a link there is replaced, not followed. A mode left out is the usual one. */
-export async function replaceFile(path: string, data: string, mode: number | undefined): Promise<void> {
-  // Beside it, because a rename cannot leave the file system. With a name that others cannot prepare a link for.
+/**
+ * Puts a new file in the place of `path`; a link there is replaced, not followed. A mode left out
+ * is the usual one.
+ */
+export async function replaceFile(
+  path: string,
+  data: string,
+  mode: number | undefined,
+): Promise<void> {
+  // Beside it, because a rename cannot leave the file system. With a name that others cannot
+  // prepare a link for.
   const draft = join(dirname(resolve(path)), `.zksh-${randomBytes(12).toString("hex")}.tmp`);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode === undefined ? 0o666 : 0o600);
+  const file = await open(
+    draft,
+    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+    mode === undefined ? 0o666 : 0o600,
+  );
   try {
     try {
       await file.writeFile(data);
@@ -60,10 +76,13 @@ async function destinationOf(path: string): Promise<Destination> {
   if (DESCRIPTOR.test(resolve(path))) return { kind: "stream", flags: O_APPEND };
   const found = await unlessMissing(lstat(path));
   if (!found?.isSymbolicLink()) {
-    return isStream(path, found) ? { kind: "stream", flags: O_NOFOLLOW } : { kind: "file", mode: modeOf(found) };
+    return isStream(path, found)
+      ? { kind: "stream", flags: O_NOFOLLOW }
+      : { kind: "file", mode: modeOf(found) };
   }
   const target = await unlessMissing(stat(path));
-  if (isStream(path, target) && (isOurs(found) || found.uid === 0)) return { kind: "stream", flags: 0 };
+  if (isStream(path, target) && (isOurs(found) || found.uid === 0))
+    return { kind: "stream", flags: 0 };
   return { kind: "file", mode: target && isOurs(target) ? modeOf(target) : undefined };
 }
 
@@ -83,7 +102,8 @@ async function writeInto(path: string, data: string, flags: number): Promise<voi
   try {
     const { O_APPEND } = constants;
     // Another file may have been put in its place since we looked.
-    if ((flags & O_APPEND) === 0 && !isStream(path, await file.stat())) throw new Error(`${path} has been replaced`);
+    if ((flags & O_APPEND) === 0 && !isStream(path, await file.stat()))
+      throw new Error(`${path} has been replaced`);
     await file.writeFile(data);
   } finally {
     await file.close();

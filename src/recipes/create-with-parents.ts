@@ -2,7 +2,9 @@ import { ConflictError, NoNodeError } from "../errors.ts";
 import { ancestors } from "../session/path.ts";
 import type { CreateOptions, Session } from "../session/session.ts";
 
-/** Tries the znode alone first: where its parent exists, as it mostly does, one request is enough. */
+/**
+ * Tries the znode alone first: where its parent exists, as it mostly does, one request is enough.
+ */
 export async function createWithParents(
   session: Pick<Session, "create">,
   path: string,
@@ -16,13 +18,23 @@ export async function createWithParents(
   }
   const { signal, acl: list } = options;
   const forParents = { ...(signal && { signal }), ...(list && { acl: list }) };
-  // One flight, parents first: the server keeps a session's order. A parent that exists already is no failure.
+  // One flight, parents first: the server keeps a session's order. A parent that exists already is
+  // no failure.
   const parents = ancestors(path).map((parent) => session.create(parent, null, forParents));
-  const [created, ...made] = await Promise.allSettled([session.create(path, bytes, options), ...parents]);
+  const [created, ...made] = await Promise.allSettled([
+    session.create(path, bytes, options),
+    ...parents,
+  ]);
   if (created.status === "fulfilled") return created.value;
-  const failures = made.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
-  const refused = failures.find((reason) => !(reason instanceof ConflictError && reason.reason === "node-exists"));
-  throw withoutParent(created.reason instanceof NoNodeError ? (refused ?? created.reason) : created.reason);
+  const failures = made.flatMap((outcome) =>
+    outcome.status === "rejected" ? [outcome.reason] : [],
+  );
+  const refused = failures.find(
+    (reason) => !(reason instanceof ConflictError && reason.reason === "node-exists"),
+  );
+  throw withoutParent(
+    created.reason instanceof NoNodeError ? (refused ?? created.reason) : created.reason,
+  );
 }
 
 /** The usual advice would be to do what has just been done. */

@@ -1,4 +1,7 @@
-/** Tells the time as Date's toISOString does, which is a large part of a short acquire: within a second only milliseconds are new. */
+/**
+ * Tells the time as Date's toISOString does, which is a large part of a short acquire: within a
+ * second only milliseconds are new.
+ */
 export class IsoClock {
   #second = Number.NaN;
   #upToSecond = "";

@@ -1,11 +1,13 @@
 /**
- * Sets, reads and removes quotas. A quota is nothing but znodes, and every client must write them alike:
+ * Sets, reads and removes quotas. A quota is nothing but znodes, and every client must write them
+ * alike:
  *
  *   /zookeeper/quota<path>/zookeeper_limits   the limits, written here
  *   /zookeeper/quota<path>/zookeeper_stats    what is used; made here, kept up by the server
  *
- * Both are made in one transaction. No quota may stand above or below another. Watches nothing; aborting leaves at most
- * empty znodes on the way to the quota, which the next setquota uses and the next delquota removes.
+ * Both are made in one transaction. No quota may stand above or below another. Watches nothing;
+ * aborting leaves at most empty znodes on the way to the quota, which the next setquota uses and
+ * the next delquota removes.
  */
 import { ConflictError, NoNodeError, RefusedError } from "../errors.ts";
 import { ancestors, parentPath } from "../session/path.ts";
@@ -20,7 +22,7 @@ import {
   usagePath,
 } from "../session/quota.ts";
 import type { CallOptions, Session } from "../session/session.ts";
-import { walk } from "./walk.ts";
+import { walk } from "./trees/walk.ts";
 
 export interface Quota {
   readonly limits: QuotaNumbers;
@@ -37,7 +39,11 @@ interface Options extends CallOptions {
 }
 
 /** The quota of a znode; undefined when it has none. */
-export async function readQuota(session: Session, path: string, options: Options): Promise<Quota | undefined> {
+export async function readQuota(
+  session: Session,
+  path: string,
+  options: Options,
+): Promise<Quota | undefined> {
   const [limits, usage] = await Promise.all([
     readNumbers(session, limitsPath(path), options),
     readNumbers(session, usagePath(path), options),
@@ -45,7 +51,10 @@ export async function readQuota(session: Session, path: string, options: Options
   return limits && { limits: limits.numbers, ...(usage && { usage: usage.numbers }) };
 }
 
-/** Sets some limits of a znode and leaves the others. Throws ConflictError where a quota above or below is in the way. */
+/**
+ * Sets some limits of a znode and leaves the others. Throws ConflictError where a quota above or
+ * below is in the way.
+ */
 export async function setQuota(
   session: Session,
   path: string,
@@ -60,7 +69,13 @@ export async function setQuota(
     try {
       const limits = await readNumbers(session, limitsPath(path), options);
       if (limits)
-        await writeLimits(session, path, { ...NO_LIMITS, ...limits.numbers, ...change }, limits.version, options);
+        await writeLimits(
+          session,
+          path,
+          { ...NO_LIMITS, ...limits.numbers, ...change },
+          limits.version,
+          options,
+        );
       else await make(session, path, { ...NO_LIMITS, ...change }, options);
       break;
     } catch (error) {
@@ -69,7 +84,8 @@ export async function setQuota(
       if (!isRace || tries >= MAX_TRIES) throw error;
     }
   }
-  const { limits = NO_LIMITS, usage = NOTHING_USED } = (await readQuota(session, path, options)) ?? {};
+  const { limits = NO_LIMITS, usage = NOTHING_USED } =
+    (await readQuota(session, path, options)) ?? {};
   return { limits, usage };
 }
 
@@ -84,10 +100,17 @@ export async function deleteQuota(
   if (!limits) return false;
   if (keys.length > 0) {
     const none = Object.fromEntries(keys.map((key) => [key, -1n]));
-    await writeLimits(session, path, { ...NO_LIMITS, ...limits.numbers, ...none }, limits.version, options);
+    await writeLimits(
+      session,
+      path,
+      { ...NO_LIMITS, ...limits.numbers, ...none },
+      limits.version,
+      options,
+    );
     return true;
   }
-  for (const kept of [usagePath(path), limitsPath(path)]) await session.delete(kept, options).catch(unlessMissing);
+  for (const kept of [usagePath(path), limitsPath(path)])
+    await session.delete(kept, options).catch(unlessMissing);
   for (let empty = quotaPath(path); empty !== QUOTA_ROOT; empty = parentPath(empty)) {
     try {
       await session.delete(empty, options);
@@ -129,19 +152,35 @@ async function writeLimits(
   version: number,
   options: Options,
 ): Promise<void> {
-  await session.setData(limitsPath(path), Buffer.from(formatQuota(limits)), { ...options, version });
+  await session.setData(limitsPath(path), Buffer.from(formatQuota(limits)), {
+    ...options,
+    version,
+  });
 }
 
-async function make(session: Session, path: string, limits: QuotaNumbers, options: Options): Promise<void> {
+async function make(
+  session: Session,
+  path: string,
+  limits: QuotaNumbers,
+  options: Options,
+): Promise<void> {
   if (!(await session.exists(QUOTA_ROOT, options))) {
-    throw new RefusedError("no-quotas-here", `there is no ${QUOTA_ROOT} here: quotas are kept outside the chroot`, {
-      hint: "connect without the chroot, and give the whole path",
-    });
+    throw new RefusedError(
+      "no-quotas-here",
+      `there is no ${QUOTA_ROOT} here: quotas are kept outside the chroot`,
+      {
+        hint: "connect without the chroot, and give the whole path",
+      },
+    );
   }
-  // One flight, parents first: the server keeps a session's order. What exists already is no failure.
-  const missing = [...ancestors(path), path].map((each) => session.create(quotaPath(each), null, options));
+  // One flight, parents first: the server keeps a session's order. What exists already is no
+  // failure.
+  const missing = [...ancestors(path), path].map((each) =>
+    session.create(quotaPath(each), null, options),
+  );
   for (const outcome of await Promise.allSettled(missing)) {
-    if (outcome.status === "rejected" && !(outcome.reason instanceof ConflictError)) throw outcome.reason;
+    if (outcome.status === "rejected" && !(outcome.reason instanceof ConflictError))
+      throw outcome.reason;
   }
   await session.multi(
     [
@@ -159,7 +198,9 @@ async function refuseBelow(session: Session, path: string, { signal }: Options):
       const found = visits.find((visit) => visit.path !== root && hasLimits(visit.children));
       if (!found) continue;
       const child = found.path.slice(QUOTA_ROOT.length);
-      throw new ConflictError("quota-below", `${path} has a child ${child} which has a quota`, { path });
+      throw new ConflictError("quota-below", `${path} has a child ${child} which has a quota`, {
+        path,
+      });
     }
   } catch (error) {
     unlessMissing(error);
@@ -168,10 +209,14 @@ async function refuseBelow(session: Session, path: string, { signal }: Options):
 
 async function refuseAbove(session: Session, path: string, options: Options): Promise<void> {
   const above = ancestors(path);
-  const lists = above.map((parent) => session.getChildren(quotaPath(parent), options).catch(unlessMissing));
+  const lists = above.map((parent) =>
+    session.getChildren(quotaPath(parent), options).catch(unlessMissing),
+  );
   const found = (await Promise.all(lists)).findIndex((names) => hasLimits(names ?? []));
   if (found < 0) return;
-  throw new ConflictError("quota-above", `${path} has a parent ${above[found]} which has a quota`, { path });
+  throw new ConflictError("quota-above", `${path} has a parent ${above[found]} which has a quota`, {
+    path,
+  });
 }
 
 function hasLimits(children: readonly string[]): boolean {

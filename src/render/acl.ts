@@ -12,7 +12,9 @@ const ESCAPED: Readonly<Record<string, string>> = {
 
 /** Two lines an entry: zkCli prints Java's text of the identity, which ends a line of its own. */
 export function zkcliAcl(acl: readonly Acl[]): string {
-  return acl.map(({ scheme, id, perms }) => `'${jute(scheme)},'${jute(id)}\n: ${formatPerms(perms)}\n`).join("");
+  return acl
+    .map(({ scheme, id, perms }) => `'${jute(scheme)},'${jute(id)}\n: ${formatPerms(perms)}\n`)
+    .join("");
 }
 
 function jute(text: string): string {

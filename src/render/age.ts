@@ -4,7 +4,11 @@ import type { Party } from "../recipes/locks/holder-record.ts";
 export function age(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))}ms`;
   const seconds = Math.floor(ms / 1_000);
-  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600), Math.floor(seconds / 60)];
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3_600),
+    Math.floor(seconds / 60),
+  ];
   const two = (value: number) => String(value).padStart(2, "0");
   if (days > 0) return `${days}d${hours % 24}h`;
   if (hours > 0) return `${hours}h${two(minutes % 60)}m`;

@@ -14,12 +14,16 @@ const ROW = 16;
 /** Bytes as `hexdump -C` shows them, one line per sixteen. */
 export function* hexLines(bytes: Buffer): Generator<Line> {
   for (const { offset, row, end } of rows(bytes)) {
-    const halves = [row.subarray(0, ROW / 2), row.subarray(ROW / 2)].map((half) => hexPairs(half).padEnd(23));
+    const halves = [row.subarray(0, ROW / 2), row.subarray(ROW / 2)].map((half) =>
+      hexPairs(half).padEnd(23),
+    );
     yield { text: `${offset}  ${halves.join("  ")}  |${printable(row)}|`, end };
   }
 }
 
-/** Bytes in the frame that `get -x` of zkCli draws, without a last line end; nothing for no bytes. */
+/**
+ * Bytes in the frame that `get -x` of zkCli draws, without a last line end; nothing for no bytes.
+ */
 export function framedHexDump(bytes: Buffer): string {
   if (bytes.length === 0) return "";
   const line = `+--------+${"-".repeat(49)}+----------------+`;

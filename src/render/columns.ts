@@ -6,18 +6,27 @@ export interface Cell {
 
 const GAP = 2;
 
-/** Cells from top to bottom, then to the right, in as many columns as the width allows; ends with a line end. */
+/**
+ * Cells from top to bottom, then to the right, in as many columns as the width allows; ends with a
+ * line end.
+ */
 export function columns(cells: readonly Cell[], width: number): string {
   if (cells.length === 0) return "";
   const widths = cells.map(({ text }) => displayWidth(text));
   let lines = cells.length;
-  for (let count = Math.min(cells.length, Math.floor((width + GAP) / (GAP + 1))); count > 1; count--) {
+  for (
+    let count = Math.min(cells.length, Math.floor((width + GAP) / (GAP + 1)));
+    count > 1;
+    count--
+  ) {
     lines = Math.ceil(cells.length / count);
     if (columnWidths(widths, lines).reduce((sum, one) => sum + one + GAP, -GAP) <= width) break;
     lines = cells.length;
   }
   const perColumn = columnWidths(widths, lines);
-  return Array.from({ length: lines }, (_, line) => writeLine(line, lines, cells, widths, perColumn)).join("");
+  return Array.from({ length: lines }, (_, line) =>
+    writeLine(line, lines, cells, widths, perColumn),
+  ).join("");
 }
 
 function columnWidths(widths: readonly number[], lines: number): number[] {
@@ -60,10 +69,12 @@ export interface Character {
 }
 
 const ASCII = /^[ -~]*$/;
-// East Asian Wide and Fullwidth (UAX #11), and what terminals show as a picture without being asked to.
+// East Asian Wide and Fullwidth (UAX #11), and what terminals show as a picture without being asked
+// to.
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\u3247\u3250-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d356}\u{1d360}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
-// Marks, joiners and variation selectors, and the vowels and finals of a Korean syllable written in its parts.
+// Marks, joiners and variation selectors, and the vowels and finals of a Korean syllable written in
+// its parts.
 const ATTACHED = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7c6\ud7cb-\ud7fb]/u;
 const PICTURE = /\p{ExtPict}/u;
 const SKIN_TONE = /\p{EMod}/u;
@@ -75,7 +86,8 @@ const AS_PICTURE = "\ufe0f";
 const KEYCAP = "\u20e3";
 
 /**
- * The characters of a text in linear time. Intl.Segmenter finds them too, but takes quadratic time in Node 20 (measured:
+ * The characters of a text in linear time. Intl.Segmenter finds them too, but takes quadratic time
+ * in Node 20 (measured:
  * 40,000 characters 2 to 3 s, 20,000 a quarter of that), and so do packages that are built on it, such as string-width.
  */
 export function* characters(text: string): Generator<Character> {
@@ -83,7 +95,8 @@ export function* characters(text: string): Generator<Character> {
   let width = 0;
   let last = "";
   for (const point of text) {
-    const joined: number | undefined = whole === "" ? undefined : widthTogether(whole, last, point, width);
+    const joined: number | undefined =
+      whole === "" ? undefined : widthTogether(whole, last, point, width);
     if (joined === undefined) {
       if (whole !== "") yield { text: whole, width };
       whole = point;
@@ -98,7 +111,12 @@ export function* characters(text: string): Generator<Character> {
 }
 
 /** The width of a character with a further code point in it; undefined when that begins another. */
-function widthTogether(whole: string, last: string, point: string, width: number): number | undefined {
+function widthTogether(
+  whole: string,
+  last: string,
+  point: string,
+  width: number,
+): number | undefined {
   if (point >= " " && point <= "~") return undefined;
   if (point === AS_PICTURE && PICTURE.test(last)) return 2;
   if (point === KEYCAP && whole.length <= 2 && KEY.test(whole)) return 2;

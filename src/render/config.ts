@@ -29,7 +29,10 @@ function clientAddress(value: string): string | undefined {
   return client !== undefined && /^\d+$/.test(client) ? `0.0.0.0:${client}` : client;
 }
 
-/** `100000000 127.0.0.1:22202,127.0.0.1:22201`, in the order in which Java's properties come out of their table. */
+/**
+ * `100000000 127.0.0.1:22202,127.0.0.1:22201`, in the order in which Java's properties come out of
+ * their table.
+ */
 export function zkcliClients(text: string): string {
   const { version, servers } = parseConfig(text);
   const keys = [...text.matchAll(/^([^=\n]+)=/gm)].map(([, key = ""]) => key.trim());
@@ -38,7 +41,10 @@ export function zkcliClients(text: string): string {
   return `${version} ${sorted.map(({ client }) => client ?? "").join(",")}`;
 }
 
-/** ConcurrentHashMap: 16 places, doubled when three quarters are taken; in one place, first come first. */
+/**
+ * ConcurrentHashMap: 16 places, doubled when three quarters are taken; in one place, first come
+ * first.
+ */
 function javaOrder(keys: readonly string[]): string[] {
   let places = 16;
   while (keys.length >= places * 0.75) places *= 2;
@@ -50,8 +56,13 @@ function javaOrder(keys: readonly string[]): string[] {
   return keys.toSorted((a, b) => place(a) - place(b));
 }
 
-/** The version and the addresses of clients, as zkCli shows them but in the configuration's own order. */
+/**
+ * The version and the addresses of clients, as zkCli shows them but in the configuration's own
+ * order.
+ */
 export function clientsOf(text: string): string {
   const { version, servers } = parseConfig(text);
-  return version === "" ? "" : `${version} ${servers.flatMap(({ client }) => client ?? []).join(",")}`;
+  return version === ""
+    ? ""
+    : `${version} ${servers.flatMap(({ client }) => client ?? []).join(",")}`;
 }

@@ -1,7 +1,7 @@
 /** A znode's data as text: the exact bytes in a pipe, what a person can read on a terminal. */
 import type { DataResult } from "../results/znodes.ts";
 import type { Stat } from "../session/session.ts";
-import { formatSize } from "../size.ts";
+import { formatSize } from "../text/size.ts";
 import { hexLines, isReadable } from "./bytes.ts";
 import { allRows, firstRows, type Line, textLines } from "./first-rows.ts";
 import { jsonLines, paintJson } from "./pretty-json.ts";
@@ -15,9 +15,11 @@ export function textData(result: DataResult, view: View, statText: (of: Stat) =>
   if (encoding === "auto" && !view.isTTY) {
     return { out: withStat ? Buffer.concat([bytes, Buffer.from(`\n${tail}`)]) : bytes };
   }
-  if (bytes.length === 0 && view.isTTY && !view.isQuiet) return { out: `${view.theme.faint("(no data)")}\n${tail}` };
+  if (bytes.length === 0 && view.isTTY && !view.isQuiet)
+    return { out: `${view.theme.faint("(no data)")}\n${tail}` };
   const { lines, bytesUpTo, isJson = false } = readable(bytes, encoding);
-  const paint: Paint = view.isTTY && isJson ? (line) => paintJson(line, view.theme) : (line) => line;
+  const paint: Paint =
+    view.isTTY && isJson ? (line) => paintJson(line, view.theme) : (line) => line;
   if (isWhole || !view.isTTY) return { out: allRows(lines, paint) + tail };
   const { text, end, isCut } = firstRows(lines, view.columns, paint);
   if (!isCut) return { out: text + tail };
@@ -37,7 +39,8 @@ function readable(bytes: Buffer, encoding: DataResult["encoding"]): Readable {
     const text = bytes.toString("base64");
     return { lines: [{ text, end: text.length }], bytesUpTo: (end) => Math.floor((end * 3) / 4) };
   }
-  if (encoding === "hex" || !isReadable(bytes)) return { lines: hexLines(bytes), bytesUpTo: (end) => end };
+  if (encoding === "hex" || !isReadable(bytes))
+    return { lines: hexLines(bytes), bytesUpTo: (end) => end };
   const text = bytes.toString();
   const json = jsonLines(text);
   const bytesUpTo = (end: number) => Buffer.byteLength(text.slice(0, end));

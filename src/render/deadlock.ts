@@ -1,7 +1,8 @@
 /** A deadlock in words one can act on: each wait in a line, and which commands end it. */
-import { escapeName } from "../escape.ts";
-import { type Deadlock, waysOut } from "../recipes/locks/deadlocks.ts";
+
+import { type Deadlock, waysOut } from "../recipes/locks/inspect/deadlocks.ts";
 import { nameHolder } from "../results/lock-reports.ts";
+import { escapeName } from "../text/escape.ts";
 import { displayWidth } from "./columns.ts";
 import type { View } from "./renderer.ts";
 import { wrapText } from "./table.ts";
@@ -15,9 +16,13 @@ interface Sentence {
 export function deadlockLines(deadlock: Deadlock, { theme, columns }: View): string[] {
   const sentences = sentencesOf(deadlock);
   const widest = Math.max(...sentences.map(({ who }) => displayWidth(who)));
-  const aligned = sentences.map(({ who, does }) => `${who}${" ".repeat(widest - displayWidth(who))}  ${does}`);
+  const aligned = sentences.map(
+    ({ who, does }) => `${who}${" ".repeat(widest - displayWidth(who))}  ${does}`,
+  );
   const isWide = aligned.every((line) => displayWidth(line) + INDENT.length <= columns);
-  const lines = isWide ? aligned : sentences.flatMap(({ who, does }) => hanging(`${who} ${does}`, columns));
+  const lines = isWide
+    ? aligned
+    : sentences.flatMap(({ who, does }) => hanging(`${who} ${does}`, columns));
   const wayOut = hanging(`break it: ${breakers(deadlock).join("   or   ")}`, columns);
   return [theme.error("DEADLOCK"), ...[...lines, ...wayOut].map((line) => INDENT + line)];
 }
@@ -48,13 +53,16 @@ function sentencesOf(deadlock: Deadlock): Sentence[] {
     who: escapeName(nameHolder(waiter)),
     does: `waits for ${escapeName(path)}, ${isHolder ? "held by" : "behind"} ${escapeName(nameHolder(blocker))}`,
   }));
-  // A program that waits inside the lock of another has a session of its own: without this line the circle is not closed.
+  // A program that waits inside the lock of another has a session of its own: without this line the
+  // circle is not closed.
   const links = deadlock.flatMap(({ blocker }, index) => {
     const next = deadlock[(index + 1) % deadlock.length]?.waiter;
     if (!next || next.session === blocker.session) return [];
     const isInside = next.within?.includes(String(blocker.token)) ?? false;
     const relation = isInside ? "runs inside the lock of" : "runs under the same lock as";
-    return [{ who: escapeName(nameHolder(next)), does: `${relation} ${escapeName(nameHolder(blocker))}` }];
+    return [
+      { who: escapeName(nameHolder(next)), does: `${relation} ${escapeName(nameHolder(blocker))}` },
+    ];
   });
   return [...waits, ...links];
 }

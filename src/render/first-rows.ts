@@ -1,5 +1,5 @@
 /** What a person is shown of something long: the first screenfuls, and how much more there is. */
-import { escapeText } from "../escape.ts";
+import { escapeText } from "../text/escape.ts";
 import { displayWidth } from "./columns.ts";
 import type { Paint } from "./theme.ts";
 
@@ -24,8 +24,8 @@ const MAX_ROWS = 200;
 const MAX_LENGTH = 64 * 1024;
 
 /**
- * The first lines, as many as fit {@link MAX_ROWS} rows of a terminal with so many columns. They are painted last: what is
- * escaped and counted has no colours yet.
+ * The first lines, as many as fit {@link MAX_ROWS} rows of a terminal with so many columns. They
+ * are painted last: what is escaped and counted has no colours yet.
  */
 export function firstRows(lines: Iterable<Line>, columns: number, paint: Paint): Shown {
   const shown: string[] = [];
@@ -40,7 +40,11 @@ export function firstRows(lines: Iterable<Line>, columns: number, paint: Paint):
       const part = cut(text, room);
       if (part !== "") shown.push(paint(part));
       const taken = Math.round(beginning.length * (part.length / text.length));
-      return { text: joined(shown), end: Math.max(end, line.end - line.text.length + taken), isCut: true };
+      return {
+        text: joined(shown),
+        end: Math.max(end, line.end - line.text.length + taken),
+        isCut: true,
+      };
     }
     shown.push(paint(text));
     room -= rows * columns;
@@ -62,7 +66,10 @@ export function* textLines(text: string): Generator<Line> {
     const found = text.indexOf("\n", start);
     const end = found < 0 ? text.length : found;
     // The carriage return of a line end of two characters is no control character in the line.
-    yield { text: text.slice(start, end > start && text[end - 1] === "\r" && found >= 0 ? end - 1 : end), end };
+    yield {
+      text: text.slice(start, end > start && text[end - 1] === "\r" && found >= 0 ? end - 1 : end),
+      end,
+    };
     start = end + 1;
   }
 }
@@ -83,7 +90,10 @@ function cut(text: string, room: number): string {
   return text.slice(0, at);
 }
 
-/** Marks that a terminal puts onto the character before count too: a line of nothing else would have no end. */
+/**
+ * Marks that a terminal puts onto the character before count too: a line of nothing else would have
+ * no end.
+ */
 function width(text: string): number {
   return Math.max(displayWidth(text), [...text].length);
 }

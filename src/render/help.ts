@@ -40,7 +40,11 @@ export function textCommandHelp(help: CommandHelpResult, { theme }: View): strin
   const width = widthOf([...help.args, ...help.options]);
   return [
     `${theme.heading(`${help.name}:`)} ${help.summary}\n`,
-    section("Examples", help.examples.map((example) => `  ${command(theme)(example)}\n`).join(""), theme),
+    section(
+      "Examples",
+      help.examples.map((example) => `  ${command(theme)(example)}\n`).join(""),
+      theme,
+    ),
     section("Usage", usageLines(help, theme) + table(help.args, width, placeholders(theme)), theme),
     section("Options", table(help.options, width, placeholders(theme)), theme),
     help.aliases.length > 0 ? section("Also called", `  ${help.aliases.join(", ")}\n`, theme) : "",
@@ -61,7 +65,9 @@ function command(theme: Theme): Paint {
   return (line) => line.replace(/^\S+/, (word) => theme.command(word));
 }
 
-/** Paints the words that stand for a value: `-w, --wait dur`, `[paths...]`, `--auth SCHEME:CRED`. */
+/**
+ * Paints the words that stand for a value: `-w, --wait dur`, `[paths...]`, `--auth SCHEME:CRED`.
+ */
 function placeholders(theme: Theme): Paint {
   return (term) => term.replace(/(?<![\w-])[a-z][\w:]*/gi, (word) => theme.placeholder(word));
 }

@@ -15,16 +15,23 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, "0");
 }
 
-/** JavaScript knows few zones by their short names; Java knows nearly all, and zkCli's users see Java's. */
+/**
+ * JavaScript knows few zones by their short names; Java knows nearly all, and zkCli's users see
+ * Java's.
+ */
 function zoneName(date: Date): string {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const line = javaZones.split("\n").find((candidate) => candidate.split(" ")[2]?.split(",").includes(zone));
+  const line = javaZones
+    .split("\n")
+    .find((candidate) => candidate.split(" ")[2]?.split(",").includes(zone));
   const [standard, summer] = line?.split(" ") ?? [];
   return (isSummerTime(date) ? summer : standard) ?? offsetName(-date.getTimezoneOffset());
 }
 
 function isSummerTime(date: Date): boolean {
-  const winterAndSummer = [0, 6].map((month) => -new Date(date.getFullYear(), month, 1).getTimezoneOffset());
+  const winterAndSummer = [0, 6].map(
+    (month) => -new Date(date.getFullYear(), month, 1).getTimezoneOffset(),
+  );
   return -date.getTimezoneOffset() > Math.min(...winterAndSummer);
 }
 

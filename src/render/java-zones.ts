@@ -1,6 +1,6 @@
 /**
- * What Java (17, Locale.US) calls the time zones: standard name, summer name, the zones. Data, made by asking Java for
- * TimeZone.getDisplayName(…, SHORT, Locale.US) of all its ids.
+ * What Java (17, Locale.US) calls the time zones: standard name, summer name, the zones. Data, made
+ * by asking Java for TimeZone.getDisplayName(…, SHORT, Locale.US) of all its ids.
  */
 export const javaZones = `\
 ACST ACDT Australia/Adelaide,Australia/Broken_Hill,Australia/Darwin,Australia/North,Australia/South,Australia/Yancowinna

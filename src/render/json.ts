@@ -1,16 +1,22 @@
 /** One object a line. The fields are an interface: they are added to, never changed. */
 
 import { isUtf8 } from "node:buffer";
-import { escapeJson } from "../escape.ts";
 import type { WatchedResult } from "../results/watches.ts";
 import type { DataResult } from "../results/znodes.ts";
 import { formatPerms } from "../session/acl.ts";
 import type { Acl, Stat } from "../session/session.ts";
+import { escapeJson } from "../text/escape.ts";
 import { parseConfig } from "./config.ts";
 import { jsonLockProgress, jsonOwnLock, jsonParty } from "./lock-json.ts";
 import { jsonDeadlock, jsonLock, jsonRevocation } from "./lock-report-json.ts";
 import { jsonQuota, jsonUsage } from "./quota.ts";
-import { type Failure, type Rendered, type Renderer, type ResultRenderers, renderWith } from "./renderer.ts";
+import {
+  type Failure,
+  type Rendered,
+  type Renderer,
+  type ResultRenderers,
+  renderWith,
+} from "./renderer.ts";
 import { hexId, isoTime } from "./stat.ts";
 
 export function jsonRenderer(): Renderer {
@@ -19,37 +25,49 @@ export function jsonRenderer(): Renderer {
 
 const renderers: ResultRenderers = {
   data: (result) => object({ path: result.path, ...jsonData(result), stat: jsonStat(result.stat) }),
-  children: ({ path, children, stat }) => object({ path, children, ...(stat && { stat: jsonStat(stat) }) }),
+  children: ({ path, children, stat }) =>
+    object({ path, children, ...(stat && { stat: jsonStat(stat) }) }),
   "long-listing": ({ entries }) => ({
     out: entries.map(({ path, stat }) => line({ path, stat: jsonStat(stat) })).join(""),
   }),
   paths: ({ paths }) => ({ out: paths.map((path) => line({ path })).join("") }),
   created: ({ path }) => object({ path }),
-  changed: ({ path, stat, isNew }) => object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),
+  changed: ({ path, stat, isNew }) =>
+    object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),
   deleted: ({ path }) => object({ path }),
   stat: ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
   existence: ({ path, exists }) => object({ path, exists }),
   help: ({ kind: _, ...help }) => object(help),
   "tree-deleted": ({ path, count }) => object({ path, deleted: count }),
   failed: ({ path, error }) => ({
-    err: line({ error: { reason: error.reason ?? "internal", message: error.message, code: error.code, path } }),
+    err: line({
+      error: { reason: error.reason ?? "internal", message: error.message, code: error.code, path },
+    }),
   }),
   "lock-progress": (result) => ({ err: line(jsonLockProgress(result)) }),
   "lock-held": ({ environment }) => object(environment),
-  locked: ({ path, node, token, count, mode }) => object({ path, node, token: String(token), count, mode }),
+  locked: ({ path, node, token, count, mode }) =>
+    object({ path, node, token: String(token), count, mode }),
   "own-locks": ({ locks }) => object({ locks: locks.map(jsonOwnLock) }),
   unlocked: ({ path, count }) => object({ path, count }),
   leader: ({ path, leader }) => object({ path, leader: leader ? jsonParty(leader) : null }),
   "lock-ended": () => ({}),
   locks: ({ reports, deadlocks, isExplained }) => ({
-    out: [...reports.map((report) => jsonLock(report, isExplained)), ...deadlocks.map(jsonDeadlock)].map(line).join(""),
+    out: [...reports.map((report) => jsonLock(report, isExplained)), ...deadlocks.map(jsonDeadlock)]
+      .map(line)
+      .join(""),
   }),
-  "locks-watched": ({ changed }) => ({ out: changed.map((report) => line(jsonLock(report))).join("") }),
+  "locks-watched": ({ changed }) => ({
+    out: changed.map((report) => line(jsonLock(report))).join(""),
+  }),
   "lock-board": ({ changed, newDeadlocks }) => ({
-    out: [...changed.map((report) => jsonLock(report)), ...newDeadlocks.map(jsonDeadlock)].map(line).join(""),
+    out: [...changed.map((report) => jsonLock(report)), ...newDeadlocks.map(jsonDeadlock)]
+      .map(line)
+      .join(""),
   }),
   revocation: (result) => object(jsonRevocation(result)),
-  sequencer: ({ node, czxid, isCurrent }) => object({ node, czxid: hexId(czxid), current: isCurrent }),
+  sequencer: ({ node, czxid, isCurrent }) =>
+    object({ node, czxid: hexId(czxid), current: isCurrent }),
   token: ({ path, token, before }) =>
     object({ path, token: String(token), ...(before !== undefined && { before: String(before) }) }),
   acl: ({ path, acl, stat }) => object({ path, acl: acl.map(jsonAcl), stat: jsonStat(stat) }),
@@ -72,15 +90,19 @@ const renderers: ResultRenderers = {
   "watches-removed": ({ path, removed }) => object({ path, removed }),
   watched: jsonWatched,
   ran: ({ path, argv, end }) =>
-    "code" in end && end.code === 0 ? {} : { err: line({ notice: { event: "command-failed", path, argv, ...end } }) },
+    "code" in end && end.code === 0
+      ? {}
+      : { err: line({ notice: { event: "command-failed", path, argv, ...end } }) },
   "working-znode": ({ path }) => object({ path }),
-  connected: ({ server, sessionId, isReadOnly }) => object({ server, sessionId: hexId(sessionId), isReadOnly }),
+  connected: ({ server, sessionId, isReadOnly }) =>
+    object({ server, sessionId: hexId(sessionId), isReadOnly }),
   disconnected: () => object({ closed: true }),
   serving: ({ address, reach }) => object({ address, reach }),
   warning: ({ reason, message }) => ({ err: line({ warning: { reason, message } }) }),
   history: ({ entries }) => ({ out: entries.map((entry) => line(entry)).join("") }),
   "watch-printing": ({ isOn }) => object({ printwatches: isOn }),
-  "watch-event": ({ type, path, at }) => object({ event: type, path, time: isoTime(at), timeMs: at }),
+  "watch-event": ({ type, path, at }) =>
+    object({ event: type, path, time: isoTime(at), timeMs: at }),
   version: ({ version }) => object({ version }),
 };
 
@@ -109,7 +131,14 @@ function jsonWatched({ kind: _, ...result }: WatchedResult): Rendered {
     default: {
       const { data, stat } = result;
       const version = stat.version;
-      return object({ event, path, version, ...jsonData({ data, encoding: "auto" }), stat: jsonStat(stat), at });
+      return object({
+        event,
+        path,
+        version,
+        ...jsonData({ data, encoding: "auto" }),
+        stat: jsonStat(stat),
+        at,
+      });
     }
   }
 }

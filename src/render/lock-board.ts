@@ -1,8 +1,9 @@
 /** All locks below a path on a terminal, the busiest first. */
-import { escapeName } from "../escape.ts";
-import { longestWaitSince } from "../recipes/locks/board.ts";
-import type { LockReport } from "../recipes/locks/inspect.ts";
+
+import type { LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
+import { longestWaitSince } from "../recipes/locks/inspect/lock-board.ts";
 import { type LockBoardResult, nameHolder } from "../results/lock-reports.ts";
+import { escapeName } from "../text/escape.ts";
 import { age, heldSince } from "./age.ts";
 import { deadlockLines } from "./deadlock.ts";
 import type { View } from "./renderer.ts";
@@ -15,9 +16,13 @@ export function boardLines(board: LockBoardResult, view: View): string[] {
   const room = Math.max((view.rows ?? 24) - 1, 3);
   const name = escapeName(root);
   const looked = cutMiddle(lookText(board, view.now()), columns);
-  if (reports.length === 0) return [...wrapText(`no locks below ${name}`, columns), theme.faint(looked)];
-  const title = wrapText(`${name}: ${summary(reports)}`, columns).map((line) => theme.heading(line));
-  // A deadlock is what has to be acted upon: it has up to half of the room, before the quiet locks have any.
+  if (reports.length === 0)
+    return [...wrapText(`no locks below ${name}`, columns), theme.faint(looked)];
+  const title = wrapText(`${name}: ${summary(reports)}`, columns).map((line) =>
+    theme.heading(line),
+  );
+  // A deadlock is what has to be acted upon: it has up to half of the room, before the quiet locks
+  // have any.
   const tangles = cutLines(
     deadlocks.flatMap((one) => ["", ...deadlockLines(one, view)]),
     Math.floor(room / 2),
@@ -26,9 +31,17 @@ export function boardLines(board: LockBoardResult, view: View): string[] {
   const left = room - title.length - tangles.length - 2;
   const shown = reports.slice(0, reports.length > left ? Math.max(left - 1, 1) : left);
   const { head, lines } = table(shown, stuck, view);
-  const more = reports.length > shown.length ? [theme.faint(`… and ${reports.length - shown.length} more locks`)] : [];
-  const rows = lines.map((line, index) => (isStuck(shown[index], stuck) ? theme.error(line) : line));
-  return cutLines([...title, theme.heading(head), ...rows, ...more, ...tangles, theme.faint(looked)], room);
+  const more =
+    reports.length > shown.length
+      ? [theme.faint(`… and ${reports.length - shown.length} more locks`)]
+      : [];
+  const rows = lines.map((line, index) =>
+    isStuck(shown[index], stuck) ? theme.error(line) : line,
+  );
+  return cutLines(
+    [...title, theme.heading(head), ...rows, ...more, ...tangles, theme.faint(looked)],
+    room,
+  );
 }
 
 function isStuck(report: LockReport | undefined, stuck: ReadonlySet<string>): boolean {
@@ -82,5 +95,7 @@ function lookText({ lookedAt, nextLookAt }: LockBoardResult, now: number): strin
 }
 
 function cutLines(lines: string[], most: number): string[] {
-  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more lines`];
+  return lines.length <= most
+    ? lines
+    : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more lines`];
 }

@@ -2,11 +2,17 @@
  * `--explain`: each step of a recipe with the ZooKeeper operation that carries it out, as one would type it, its answer, and
  * why it is done. Written for readers who do not know ZooKeeper's recipes.
  */
-import { escapeName } from "../escape.ts";
+
 import type { Waiting } from "../recipes/locks/events.ts";
 import type { LockMode } from "../recipes/locks/holder-record.ts";
 import { nameParty } from "../recipes/locks/lock-recipe.ts";
-import type { LockProgress, LockProgressResult, LockStep, UnlockedResult } from "../results/locks.ts";
+import type {
+  LockProgress,
+  LockProgressResult,
+  LockStep,
+  UnlockedResult,
+} from "../results/locks.ts";
+import { escapeName } from "../text/escape.ts";
 import { age } from "./age.ts";
 import { ticketName, ticketPath } from "./lock-names.ts";
 import { acquiredText, goneText, queueText } from "./lock-steps.ts";
@@ -27,7 +33,10 @@ type Explained = Omit<Explanation, "number">;
 export function explained(result: LockProgressResult, now: number): readonly Explanation[] {
   const { steps, explain } = result;
   if (!explain) return [];
-  return steps.map((step, index) => ({ number: explain.firstNumber + index, ...explainStep(step, result, now) }));
+  return steps.map((step, index) => ({
+    number: explain.firstNumber + index,
+    ...explainStep(step, result, now),
+  }));
 }
 
 export function explainedLines(result: LockProgressResult, view: StepsView, now: number): string {
@@ -39,12 +48,17 @@ export function explainedLines(result: LockProgressResult, view: StepsView, now:
 /** For `unlock`: what was deleted. */
 export function explainedRelease({ path, mode, explain }: UnlockedResult, view: StepsView): string {
   const { nodes = [] } = explain ?? {};
-  return nodes.map((node, index) => lines({ number: index + 1, ...release(node, mode, path) }, view)).join("");
+  return nodes
+    .map((node, index) => lines({ number: index + 1, ...release(node, mode, path) }, view))
+    .join("");
 }
 
 const INDENT = "    ";
 
-function lines({ number, operation, answer, why }: Explanation, { isTTY, columns, theme }: StepsView): string {
+function lines(
+  { number, operation, answer, why }: Explanation,
+  { isTTY, columns, theme }: StepsView,
+): string {
   const wrap = (text: string, indent = INDENT) => {
     const escaped = escapeName(text);
     return isTTY ? wrapText(escaped, columns - indent.length) : [escaped];
@@ -54,7 +68,13 @@ function lines({ number, operation, answer, why }: Explanation, { isTTY, columns
   const head = operation === undefined ? theme.good(first) : theme.heading(first);
   const answers = operation === undefined ? [] : wrap(`→ ${answer}`).map((line) => INDENT + line);
   const reasons = wrap(why).map((line) => INDENT + theme.faint(line));
-  return [`${begin}  ${head}`, ...others.map((line) => INDENT + line), ...answers, ...reasons, ""].join("\n");
+  return [
+    `${begin}  ${head}`,
+    ...others.map((line) => INDENT + line),
+    ...answers,
+    ...reasons,
+    "",
+  ].join("\n");
 }
 
 function explainStep(step: LockStep, result: LockProgressResult, now: number): Explained {
@@ -63,7 +83,9 @@ function explainStep(step: LockStep, result: LockProgressResult, now: number): E
     case "ticket":
       return createTicket(ticket, result);
     case "queue":
-      return progress.event === "waiting" ? waitInQueue(progress, ticket, now) : firstInQueue(ticket, mode);
+      return progress.event === "waiting"
+        ? waitInQueue(progress, ticket, now)
+        : firstInQueue(ticket, mode);
     case "watching":
       return progress.event === "waiting" ? watchAhead(progress, now) : { answer: "", why: "" };
     case "gone":
@@ -108,9 +130,14 @@ function explainStep(step: LockStep, result: LockProgressResult, now: number): E
   }
 }
 
-function createTicket(node: string, { mode, explain, isOneOfSeveral }: LockProgressResult): Explained {
+function createTicket(
+  node: string,
+  { mode, explain, isOneOfSeveral }: LockProgressResult,
+): Explained {
   const side = mode === "read" ? READ_TICKET : mode === "write" ? WRITE_TICKET : "";
-  const all = isOneOfSeveral ? " The tickets of all paths are made in one transaction: all or none." : "";
+  const all = isOneOfSeveral
+    ? " The tickets of all paths are made in one transaction: all or none."
+    : "";
   return {
     operation: `create -s -e ${withoutNumber(node)}`,
     answer: ticketName(node),
@@ -130,7 +157,8 @@ const WHAT: Readonly<Record<LockMode, string>> = {
 const READ_TICKET = " READ in its name tells the others that a reader made it.";
 const WRITE_TICKET = " WRIT in its name tells the others that a writer made it.";
 
-const SEQUENTIAL = "Sequential (-s): the server appends the next number, so that the numbers are the order of arrival.";
+const SEQUENTIAL =
+  "Sequential (-s): the server appends the next number, so that the numbers are the order of arrival.";
 
 function ephemeral(timeoutMs = 0, what = "lock"): string {
   const within = timeoutMs > 0 ? ` (at most ${age(timeoutMs)} later)` : "";
@@ -142,7 +170,8 @@ const RULES: Readonly<Record<LockMode, string>> = {
   read: "A reader waits only for earlier writers; readers share the lock.",
   write:
     "A writer must be alone: it waits for every earlier reader and writer. A reader waits only for earlier writers.",
-  semaphore: "Those who found no permit free queue here, and only the first of them may take the next permit.",
+  semaphore:
+    "Those who found no permit free queue here, and only the first of them may take the next permit.",
   leader: "The lowest number leads.",
 };
 
@@ -193,7 +222,9 @@ function watchAhead(waiting: Waiting, now: number): Explained {
     };
   }
   const which =
-    mode === "read" ? "Only the nearest writer before us is watched" : "Only the one right before us is watched";
+    mode === "read"
+      ? "Only the nearest writer before us is watched"
+      : "Only the one right before us is watched";
   return {
     operation: `get -w ${ticketPath(`${mode === "semaphore" ? parentOf(node) : path}/${ahead}`)}`,
     answer,
@@ -202,7 +233,8 @@ function watchAhead(waiting: Waiting, now: number): Explained {
 }
 
 function gone(progress: LockProgress, ticket: string): Explained {
-  if (progress.event !== "predecessor-gone" && progress.event !== "contender-gone") return { answer: "", why: "" };
+  if (progress.event !== "predecessor-gone" && progress.event !== "contender-gone")
+    return { answer: "", why: "" };
   const { path, ahead } = progress;
   if (progress.event === "contender-gone") {
     return {
@@ -242,7 +274,8 @@ function createLease(node: string, { explain }: LockProgressResult): Explained {
 }
 
 function countLeases(progress: LockProgress): Explained {
-  if (progress.event !== "acquired" && progress.event !== "no-permit") return { answer: "", why: "" };
+  if (progress.event !== "acquired" && progress.event !== "no-permit")
+    return { answer: "", why: "" };
   const { taken = 0, limit = 0 } = progress.permits ?? {};
   const isOurs = progress.event === "acquired";
   const rule = `Of all leases the first ${limit === 1 ? "one is" : `${limit} by number are`} good.`;

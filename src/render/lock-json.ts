@@ -9,13 +9,17 @@ export function jsonLockProgress(result: LockProgressResult): Record<string, unk
   const steps = explain ? explained(result, at) : [];
   return {
     ...jsonEvent({ progress, at }),
-    ...(progress.event === "waiting" && givesUpAt !== undefined && { givesUpAt: isoTime(givesUpAt) }),
+    ...(progress.event === "waiting" &&
+      givesUpAt !== undefined && { givesUpAt: isoTime(givesUpAt) }),
     ...(steps.length > 0 && { explain: steps }),
   };
 }
 
 /** An event with all its facts. */
-function jsonEvent({ progress, at }: Pick<LockProgressResult, "progress" | "at">): Record<string, unknown> {
+function jsonEvent({
+  progress,
+  at,
+}: Pick<LockProgressResult, "progress" | "at">): Record<string, unknown> {
   const { event, ...rest } = progress;
   const facts = Object.entries(rest).filter(([key]) => key !== "waiting");
   return {
@@ -32,7 +36,13 @@ function jsonFact(key: string, value: unknown): unknown {
   return typeof value === "number" && key.endsWith("Ms") ? Math.round(value) : value;
 }
 
-export function jsonParty({ session, token, queuedAt, acquiredAt, ...rest }: Party): Record<string, unknown> {
+export function jsonParty({
+  session,
+  token,
+  queuedAt,
+  acquiredAt,
+  ...rest
+}: Party): Record<string, unknown> {
   return {
     ...rest,
     session: hexId(session),

@@ -1,15 +1,16 @@
 /** Queues for pipes: a line each, tabs between. */
-import { escapeControls, escapeName } from "../escape.ts";
-import type { LockReport } from "../recipes/locks/inspect.ts";
+
+import type { LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
 import { nameHolder, whoIs } from "../results/lock-reports.ts";
+import { escapeControls, escapeName } from "../text/escape.ts";
 import { heldSince } from "./age.ts";
 import { stateOf } from "./lock-table.ts";
 import { hexId, isoTime } from "./stat.ts";
 import { contenderStep, lookingSteps, sentenceOf } from "./whoholds-explain.ts";
 
 /**
- * path, state, mode, who, pid, command, since, token, client, session, znode, reason; explained also the rule and what to
- * type to see it. Columns are added at the end only.
+ * path, state, mode, who, pid, command, since, token, client, session, znode, reason; explained
+ * also the rule and what to type to see it. Columns are added at the end only.
  */
 export function plainLines(report: LockReport, isExplained = false): string {
   const { path, holders, waiters } = report;
@@ -23,8 +24,20 @@ export function plainLines(report: LockReport, isExplained = false): string {
       const { mode, pid, cmd, token, client, session, node, why = "-" } = party;
       const state = stateOf(party, index, holders.length);
       const who = whoIs(party) ?? "-";
-      const values = [path, state, mode, who, pid ?? "-", cmd ?? "-", isoTime(heldSince(party)), token, client];
-      const cells = [...values, hexId(session), node, why].map((value) => escapeName(String(value)));
+      const values = [
+        path,
+        state,
+        mode,
+        who,
+        pid ?? "-",
+        cmd ?? "-",
+        isoTime(heldSince(party)),
+        token,
+        client,
+      ];
+      const cells = [...values, hexId(session), node, why].map((value) =>
+        escapeName(String(value)),
+      );
       if (!isExplained) return row(cells);
       const step = contenderStep(party, index < holders.length, report);
       const operations = [...looking, step].map(({ operation }) => operation);
@@ -38,11 +51,13 @@ function row(cells: readonly string[]): string {
 }
 
 export function watchedLine({ path, holders, waiters }: LockReport): string {
-  const waiting = waiters.length === 0 ? "" : `; ${waiters.length} ${waiters.length === 1 ? "waits" : "wait"}`;
+  const waiting =
+    waiters.length === 0 ? "" : `; ${waiters.length} ${waiters.length === 1 ? "waits" : "wait"}`;
   const name = escapeControls(path);
   if (holders.length === 0) return `free ${name}${waiting}\n`;
   const names = holders.map(
-    (party) => `${escapeName(nameHolder(party))} token ${party.token}${party.revoke ? " asked to give way" : ""}`,
+    (party) =>
+      `${escapeName(nameHolder(party))} token ${party.token}${party.revoke ? " asked to give way" : ""}`,
   );
   return `held ${name} by ${names.join(", ")}${waiting}\n`;
 }

@@ -1,4 +1,7 @@
-/** Short names of tickets, parties and locks, for lines that must fit a terminal. Not escaped: the whole line is. */
+/**
+ * Short names of tickets, parties and locks, for lines that must fit a terminal. Not escaped: the
+ * whole line is.
+ */
 import type { LockMode, Party } from "../recipes/locks/holder-record.ts";
 import { baseName } from "../session/path.ts";
 
@@ -6,7 +9,9 @@ import { baseName } from "../session/path.ts";
 const CLIENT_ID = /^(?:_c_[0-9a-f-]{32,36}-|[0-9a-f]{32}(?=__))/;
 const MAX_NAME = 24;
 
-/** `lock-0000000007`, without the client's id; of another long name the end, where the number is. */
+/**
+ * `lock-0000000007`, without the client's id; of another long name the end, where the number is.
+ */
 export function ticketName(node: string): string {
   const name = baseName(node).replace(CLIENT_ID, "");
   return name.length <= MAX_NAME ? name : `…${name.slice(-(MAX_NAME - 1))}`;
@@ -14,7 +19,9 @@ export function ticketName(node: string): string {
 
 /** As one would type it, with the client's id cut: `/deploy/_c_6b0e…-lock-0000000007`. */
 export function ticketPath(node: string): string {
-  return node.replace(/(_c_[0-9a-f]{4})[0-9a-f-]{28,32}(?=-)/, "$1…").replace(/([0-9a-f]{4})[0-9a-f]{28}(?=__)/, "$1…");
+  return node
+    .replace(/(_c_[0-9a-f]{4})[0-9a-f-]{28,32}(?=-)/, "$1…")
+    .replace(/([0-9a-f]{4})[0-9a-f]{28}(?=__)/, "$1…");
 }
 
 /** `ann@web3`, or what else is known. */
@@ -28,7 +35,9 @@ export function namesOf(parties: readonly Party[]): (party: Party) => string {
   for (const name of parties.map(whoIs)) count.set(name, (count.get(name) ?? 0) + 1);
   return (party) => {
     const name = whoIs(party);
-    return (count.get(name) ?? 0) > 1 && party.pid !== undefined ? `${name} pid ${party.pid}` : name;
+    return (count.get(name) ?? 0) > 1 && party.pid !== undefined
+      ? `${name} pid ${party.pid}`
+      : name;
   };
 }
 

@@ -1,7 +1,10 @@
-/** What happens to a lock that is sought or held, on stderr: the command under the lock owns stdout. */
-import { escapeName } from "../escape.ts";
-import type { Removed } from "../recipes/locks/removal.ts";
+/**
+ * What happens to a lock that is sought or held, on stderr: the command under the lock owns stdout.
+ */
+
+import type { Removed } from "../recipes/locks/queue/remove-znodes.ts";
 import type { LockProgress, LockProgressResult, StopReason } from "../results/locks.ts";
+import { escapeName } from "../text/escape.ts";
 import { age } from "./age.ts";
 import { explainedLines } from "./lock-explain.ts";
 import { stepLines, waitingLine } from "./lock-steps.ts";
@@ -35,18 +38,22 @@ function textOf(result: LockProgressResult, steps: StepsView, view: View): strin
   }
   if (STEPS.has(event)) {
     // On a terminal one line says that it is held, how to release it, and its token.
-    if (!tellsSteps(view) || (event === "acquired" && isHeldOpen && view.isTTY && !view.isVerbose)) return "";
+    if (!tellsSteps(view) || (event === "acquired" && isHeldOpen && view.isTTY && !view.isVerbose))
+      return "";
     return stepLines(result, steps, view.now());
   }
   const said = noteText(progress);
   if (said === undefined) return "";
   const isShown = DETAILS.has(event) ? view.isVerbose : !view.isQuiet || SERIOUS.has(event);
-  return isShown ? `${escapeName(said)}\n`.replace(/^warning:/, steps.theme.warning("warning:")) : "";
+  return isShown
+    ? `${escapeName(said)}\n`.replace(/^warning:/, steps.theme.warning("warning:"))
+    : "";
 }
 
 function statusOf(result: LockProgressResult, steps: StepsView, view: View): Status | undefined {
   const { progress, at } = result;
-  const line = (text: () => string) => () => wrapText(escapeName(text()), steps.columns - 2).join("\n  ");
+  const line = (text: () => string) => () =>
+    wrapText(escapeName(text()), steps.columns - 2).join("\n  ");
   switch (progress.event) {
     case "waiting":
       return line(() => waitingLine(progress, result, view.now()));
@@ -82,7 +89,12 @@ const STEPS: ReadonlySet<LockProgress["event"]> = new Set([
   "gave-way",
 ]);
 /** Told with -v only. */
-const DETAILS: ReadonlySet<LockProgress["event"]> = new Set(["started", "child-exit", "released", "revoke-asked"]);
+const DETAILS: ReadonlySet<LockProgress["event"]> = new Set([
+  "started",
+  "child-exit",
+  "released",
+  "revoke-asked",
+]);
 /** Said even with -q. */
 const SERIOUS: ReadonlySet<LockProgress["event"]> = new Set([
   "lost",
@@ -142,7 +154,9 @@ function noteText(progress: LockProgress): string | undefined {
     case "unguarded":
       return `the watchdog has ended: ${progress.why}`;
     case "child-exit":
-      return "code" in progress.end ? `ended with code ${progress.end.code}` : `ended by ${progress.end.killedBy}`;
+      return "code" in progress.end
+        ? `ended with code ${progress.end.code}`
+        : `ended by ${progress.end.killedBy}`;
     case "unrecorded":
       return `warning: could not write ${progress.file}: ${progress.why}`;
     case "leftovers":
@@ -161,11 +175,19 @@ const RELEASED: Readonly<Record<Removed, (path: string) => string>> = {
 };
 
 /** What could not be signalled comes first: it is what has to be acted upon. */
-function signalText({ signal, pid, why, by, refused = [] }: Extract<LockProgress, { event: "signal" }>): string {
-  const reason = why === "revoked" && by !== undefined ? `${by} asked for the lock` : STOP_REASONS[why];
+function signalText({
+  signal,
+  pid,
+  why,
+  by,
+  refused = [],
+}: Extract<LockProgress, { event: "signal" }>): string {
+  const reason =
+    why === "revoked" && by !== undefined ? `${by} asked for the lock` : STOP_REASONS[why];
   const sent = `sent ${signal.replace("SIG", "")} to process ${pid} and its group: ${reason}`;
   if (refused.length === 0) return sent;
-  const [names, belong] = refused.length === 1 ? ["process", "it belongs"] : ["processes", "they belong"];
+  const [names, belong] =
+    refused.length === 1 ? ["process", "it belongs"] : ["processes", "they belong"];
   const to = `${names} ${refused.join(", ")}: not permitted, ${belong} to another user`;
   const failed = `could not send ${signal.replace("SIG", "")} to ${to}`;
   return refused.includes(pid) ? `${failed} (${reason})` : `${failed}; ${sent}`;

@@ -1,6 +1,9 @@
-/** Queues as objects: ids as 0x strings, tokens as decimal strings because they use more than 53 bits, times as ISO 8601. */
-import type { Deadlock } from "../recipes/locks/deadlocks.ts";
-import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
+/**
+ * Queues as objects: ids as 0x strings, tokens as decimal strings because they use more than 53
+ * bits, times as ISO 8601.
+ */
+import type { Deadlock } from "../recipes/locks/inspect/deadlocks.ts";
+import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import type { RevocationResult } from "../results/lock-reports.ts";
 import { breakers } from "./deadlock.ts";
 import { jsonParty } from "./lock-json.ts";
@@ -39,8 +42,17 @@ export function jsonDeadlock(steps: Deadlock): object {
   };
 }
 
-export function jsonRevocation({ path, holder, event, mayNotListen, mayRunOn }: RevocationResult): object {
-  const facts = { ...(mayNotListen && { mayNotListen }), ...(mayRunOn !== undefined && { mayRunOn }) };
+export function jsonRevocation({
+  path,
+  holder,
+  event,
+  mayNotListen,
+  mayRunOn,
+}: RevocationResult): object {
+  const facts = {
+    ...(mayNotListen && { mayNotListen }),
+    ...(mayRunOn !== undefined && { mayRunOn }),
+  };
   return { path, event, ...facts, holder: jsonStanding(holder) };
 }
 

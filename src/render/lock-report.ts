@@ -1,9 +1,10 @@
-/** Queues for people, in a table that fits the terminal, and for pipes: a line each, tabs between. */
+/**
+ * Queues for people, in a table that fits the terminal, and for pipes: a line each, tabs between.
+ */
 
-import { escapeName } from "../escape.ts";
 import { CURATOR_OR_ZKSH } from "../recipes/locks/holder-record.ts";
-import type { LockReport } from "../recipes/locks/inspect.ts";
-import type { Stay, Timeline } from "../recipes/locks/queue-history.ts";
+import type { LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
+import type { Stay, Timeline } from "../recipes/locks/inspect/queue-history.ts";
 import {
   type LockBoardResult,
   type LocksResult,
@@ -11,6 +12,7 @@ import {
   nameHolder,
   type RevocationResult,
 } from "../results/lock-reports.ts";
+import { escapeName } from "../text/escape.ts";
 import { deadlockLines, deadlockText } from "./deadlock.ts";
 import { boardLines } from "./lock-board.ts";
 import { plainLines, watchedLine } from "./lock-lines.ts";
@@ -22,13 +24,20 @@ import { strangersText } from "./strangers.ts";
 import { wrapText } from "./table.ts";
 import { explainLines } from "./whoholds-explain.ts";
 
-export function textLocks({ reports, root, deadlocks, isExplained = false }: LocksResult, view: View): Rendered {
+export function textLocks(
+  { reports, root, deadlocks, isExplained = false }: LocksResult,
+  view: View,
+): Rendered {
   const err = reports.flatMap(warnings).join("");
   if (!view.isTTY) {
     const tangles = deadlocks.map((deadlock) => `deadlock: ${deadlockText(deadlock)}\n`);
-    return { out: [...reports.map((report) => plainLines(report, isExplained)), ...tangles].join(""), err };
+    return {
+      out: [...reports.map((report) => plainLines(report, isExplained)), ...tangles].join(""),
+      err,
+    };
   }
-  if (root !== undefined && reports.length === 0) return { out: `no locks below ${escapeName(root)}\n` };
+  if (root !== undefined && reports.length === 0)
+    return { out: `no locks below ${escapeName(root)}\n` };
   const tangles = deadlocks.map((deadlock) => `${deadlockLines(deadlock, view).join("\n")}\n`);
   const blocks = reports.map((report) => {
     const explained = isExplained ? ["", ...explainLines(report, view)] : [];
@@ -38,9 +47,13 @@ export function textLocks({ reports, root, deadlocks, isExplained = false }: Loc
 }
 
 /** On a terminal the picture takes the place of the one before. */
-export function textLocksWatched({ reports, changed, timeline }: LocksWatchedResult, view: View): Rendered {
+export function textLocksWatched(
+  { reports, changed, timeline }: LocksWatchedResult,
+  view: View,
+): Rendered {
   if (!view.isTTY) return { out: changed.map(watchedLine).join("") };
-  // No picture may be higher than the terminal, no line longer: it is by their number that the next one finds its place.
+  // No picture may be higher than the terminal, no line longer: it is by their number that the next
+  // one finds its place.
   const room = Math.max((view.rows ?? 24) - 1, 3);
   const lines: string[] = [];
   for (const [index, report] of reports.entries()) {
@@ -49,21 +62,36 @@ export function textLocksWatched({ reports, changed, timeline }: LocksWatchedRes
     lines.push(...above, ...watchedBlock(report, timeline, view, share - above.length));
   }
   const shown =
-    lines.length > room ? [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`] : lines;
+    lines.length > room
+      ? [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`]
+      : lines;
   return { out: inAscii(`${shown.join("\n")}\n`, view), isFrame: true };
 }
 
 /** The table, and below it the timeline, which has half of the room where both want more. */
-function watchedBlock(report: LockReport, timeline: Timeline | undefined, view: View, room: number): string[] {
+function watchedBlock(
+  report: LockReport,
+  timeline: Timeline | undefined,
+  view: View,
+  room: number,
+): string[] {
   const warned = warnings(report).flatMap((warning) => wrapText(warning.trimEnd(), view.columns));
   const stays = timeline?.stays.get(report.path) ?? [];
-  const draw = (lines: number) => (timeline ? timelineLines(stays, timeline.since, view, lines) : []);
+  const draw = (lines: number) =>
+    timeline ? timelineLines(stays, timeline.since, view, lines) : [];
   const half = draw(Math.floor(room / 2));
-  const table = queueTable(withHeldSince(report, stays), view, Math.max(room - warned.length - half.length, 3));
+  const table = queueTable(
+    withHeldSince(report, stays),
+    view,
+    Math.max(room - warned.length - half.length, 3),
+  );
   return [...table, ...warned, ...draw(room - table.length - warned.length)];
 }
 
-/** Most libraries do not say since when they hold a lock; where the hand-over was seen it is known all the same. */
+/**
+ * Most libraries do not say since when they hold a lock; where the hand-over was seen it is known
+ * all the same.
+ */
 function withHeldSince(report: LockReport, stays: readonly Stay[]): LockReport {
   const seen = new Map(stays.map(({ contender, heldAt }) => [contender.node, heldAt]));
   const holders = report.holders.map((holder) => {
@@ -74,7 +102,8 @@ function withHeldSince(report: LockReport, stays: readonly Stay[]): LockReport {
 }
 
 export function textLockBoard(board: LockBoardResult, view: View): Rendered {
-  if (view.isTTY) return { out: inAscii(`${boardLines(board, view).join("\n")}\n`, view), isFrame: true };
+  if (view.isTTY)
+    return { out: inAscii(`${boardLines(board, view).join("\n")}\n`, view), isFrame: true };
   const tangles = board.newDeadlocks.map((deadlock) => `deadlock: ${deadlockText(deadlock)}\n`);
   return { out: [...board.changed.map(watchedLine), ...tangles].join("") };
 }

@@ -1,8 +1,9 @@
 /** Locks of the shell and of `lock PATH` without a command, and who leads: results, on stdout. */
-import { escapeName, escapeTextControls } from "../escape.ts";
+
 import { nameParty } from "../recipes/locks/lock-recipe.ts";
-import type { ResultOf } from "../result.ts";
 import type { LeaderResult, UnlockedResult } from "../results/locks.ts";
+import type { ResultOf } from "../results/result.ts";
+import { escapeName, escapeTextControls } from "../text/escape.ts";
 import { age } from "./age.ts";
 import { explainedRelease } from "./lock-explain.ts";
 import { listed, lockName } from "./lock-names.ts";
@@ -11,7 +12,9 @@ import { successLine } from "./lock-steps.ts";
 import { namesFor, type Rendered, type View } from "./renderer.ts";
 import { type Column, tableLines } from "./table.ts";
 
-/** For people what is held and how it ends; for a script the variables that a command would find. */
+/**
+ * For people what is held and how it ends; for a script the variables that a command would find.
+ */
 export function textLockHeld(result: ResultOf<"lock-held">, view: View): Rendered {
   const { paths, mode, token, waitedMs, environment } = result;
   const names = paths.map((path) => lockName(path, mode));
@@ -28,7 +31,8 @@ export function textLockHeld(result: ResultOf<"lock-held">, view: View): Rendere
 /** On a terminal the last step has said it already, unless the shell held the lock before. */
 export function textLocked({ path, mode, token, count }: ResultOf<"locked">, view: View): Rendered {
   if (!view.isTTY || view.isQuiet) return {};
-  if (count > 1) return { out: `${escapeName(path)} was held already (token ${token}), now ${count} times\n` };
+  if (count > 1)
+    return { out: `${escapeName(path)} was held already (token ${token}), now ${count} times\n` };
   if (tellsSteps(view)) return {};
   const what = mode === "leader" ? `Leading ${path}` : `Locked ${lockName(path, mode)}`;
   return { out: `${escapeName(what)} (token ${token})\n` };
@@ -83,7 +87,10 @@ export function textOwnLocks({ locks }: ResultOf<"own-locks">, view: View): Rend
   return { out: [view.theme.faint(head), ...lines, ""].join("\n") };
 }
 
-/** Words that a shell can take in with `eval`. Tabs and line ends stay: they separate the parts of ZK_LOCK_HELD. */
+/**
+ * Words that a shell can take in with `eval`. Tabs and line ends stay: they separate the parts of
+ * ZK_LOCK_HELD.
+ */
 function assignments(environment: Readonly<Record<string, string>>): string {
   return Object.entries(environment)
     .map(([name, value]) => `${name}=${shellWord(escapeTextControls(value))}\n`)

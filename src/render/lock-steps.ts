@@ -1,8 +1,12 @@
-/** The steps of a lock's recipe in a line each, and the line that is repainted while a lock is waited for. */
-import { escapeName } from "../escape.ts";
+/**
+ * The steps of a lock's recipe in a line each, and the line that is repainted while a lock is
+ * waited for.
+ */
+
 import type { Contending, LockEvent, Waiting } from "../recipes/locks/events.ts";
 import { nameParty } from "../recipes/locks/lock-recipe.ts";
 import type { LockProgressResult, LockStep } from "../results/locks.ts";
+import { escapeName } from "../text/escape.ts";
 import { age } from "./age.ts";
 import { listed, lockName, namesOf, ticketName, whoIs } from "./lock-names.ts";
 import type { StepsView } from "./renderer.ts";
@@ -26,7 +30,11 @@ export function successLine(text: string, { isTTY, columns, theme }: StepsView):
   const escaped = escapeName(text);
   if (!isTTY) return `${escaped}\n`;
   const [first = "", ...others] = wrapText(escaped, columns - INDENT);
-  return [`${theme.good("✔")} ${first}`, ...others.map((line) => " ".repeat(INDENT) + line), ""].join("\n");
+  return [
+    `${theme.good("✔")} ${first}`,
+    ...others.map((line) => " ".repeat(INDENT) + line),
+    "",
+  ].join("\n");
 }
 
 /** The lines of the steps that an event tells of. */
@@ -37,7 +45,8 @@ export function stepLines(result: LockProgressResult, view: StepsView, now: numb
   const line = (label: string, text: string) => stepLine(label, text, view);
   if (progress.event === "gave-way")
     return line("released", `${progress.path}: another waits for it; taken again later`);
-  if (progress.event === "outrun") return line("outrun", `${progress.path} was free, but another was faster`);
+  if (progress.event === "outrun")
+    return line("outrun", `${progress.path} was free, but another was faster`);
   if (progress.event === "predecessor-gone" || progress.event === "contender-gone") {
     return line("gone", goneText(progress) + at);
   }
@@ -83,7 +92,8 @@ const HOLDS = {
 export function queueText(waiting: Waiting, now: number): string {
   const { mode, position, holders, holderCount, waiters, waiterCount, inFront, permits } = waiting;
   const name = namesOf([...holders, ...waiters]);
-  const holding = (holder: Contending) => `${name(holder)} ${HOLDS[holder.mode]}${since(holder, now)}`;
+  const holding = (holder: Contending) =>
+    `${name(holder)} ${HOLDS[holder.mode]}${since(holder, now)}`;
   if (permits) {
     const names = holders.map((holder) => `${name(holder)}${since(holder, now)}`);
     const taken = `${permits.taken} of ${permits.limit} permits taken${names.length > 0 ? `: ${listed(names, holderCount)}` : ""}`;
@@ -110,7 +120,8 @@ function waits({ holders, waiters, waiterCount }: Waiting): string {
   const [first] = waiters;
   const modes = new Set(waiters.map(({ mode }) => mode));
   const isShared = first !== undefined && (first.mode === "read" || first.mode === "write");
-  if (isShared && modes.size > 1) return waiters.map((waiter) => `${name(waiter)} waits to ${waiter.mode}`).join(", ");
+  if (isShared && modes.size > 1)
+    return waiters.map((waiter) => `${name(waiter)} waits to ${waiter.mode}`).join(", ");
   const purpose = isShared ? ` to ${first.mode}` : "";
   return `${listed(waiters.map(name), waiterCount)} ${waiterCount === 1 ? "waits" : "wait"}${purpose}`;
 }
@@ -136,7 +147,10 @@ const PURPOSES = {
   leader: "to lead",
 } as const;
 
-/** `waiting 16s for /deploy: held 28s by ann@web3 pid 4711 deploy.sh "release 42"; 2 ahead; gives up in 44s` */
+/**
+ * `waiting 16s for /deploy: held 28s by ann@web3 pid 4711 deploy.sh "release 42"; 2 ahead; gives up
+ * in 44s`
+ */
 export function waitingLine(waiting: Waiting, result: LockProgressResult, now: number): string {
   const { givesUpAt, since: begun } = result;
   const limit = givesUpAt === undefined ? "" : `; gives up in ${age(Math.max(0, givesUpAt - now))}`;

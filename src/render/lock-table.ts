@@ -1,7 +1,11 @@
-/** One queue for people: a table that fits the terminal, and below each row what there is to say beyond it. */
-import { escapeName } from "../escape.ts";
-import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
+/**
+ * One queue for people: a table that fits the terminal, and below each row what there is to say
+ * beyond it.
+ */
+
+import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import { whoIs } from "../results/lock-reports.ts";
+import { escapeName } from "../text/escape.ts";
 import { age, heldSince } from "./age.ts";
 import type { View } from "./renderer.ts";
 import { hexId } from "./stat.ts";
@@ -9,11 +13,18 @@ import { type Column, tableLines, wrapText } from "./table.ts";
 import type { Paint, Theme } from "./theme.ts";
 
 /** At most `room` lines; what does not fit is counted in the last one. */
-export function queueTable(report: LockReport, view: View, room = Number.POSITIVE_INFINITY): string[] {
+export function queueTable(
+  report: LockReport,
+  view: View,
+  room = Number.POSITIVE_INFINITY,
+): string[] {
   const { path, holders, waiters, exists } = report;
   const { theme, columns } = view;
   if (holders.length + waiters.length === 0) {
-    return wrapText(`${escapeName(path)} is free${exists ? "" : " (there is no such znode)"}`, columns);
+    return wrapText(
+      `${escapeName(path)} is free${exists ? "" : " (there is no such znode)"}`,
+      columns,
+    );
   }
   const all = [...holders, ...waiters];
   // Each takes a line at least: of thousands only those are laid out that may be shown.
@@ -49,13 +60,22 @@ function summary({ holders, waiters, limit }: LockReport): string {
         : holders.length === 0
           ? "free"
           : `${holders.length} hold it`;
-  const waiting = waiters.length === 0 ? "nobody waits" : waiters.length === 1 ? "1 waits" : `${waiters.length} wait`;
+  const waiting =
+    waiters.length === 0
+      ? "nobody waits"
+      : waiters.length === 1
+        ? "1 waits"
+        : `${waiters.length} wait`;
   return `${held}, ${waiting}`;
 }
 
 function columnsOf(rows: readonly Standing[], holders: number, now: number): Column[] {
   const isShared = rows.some(({ mode }) => mode === "read" || mode === "write");
-  const column = (title: string, cell: (party: Standing, index: number) => string, least?: number): Column => ({
+  const column = (
+    title: string,
+    cell: (party: Standing, index: number) => string,
+    least?: number,
+  ): Column => ({
     title,
     cells: rows.map(cell),
     ...(least !== undefined && { least }),

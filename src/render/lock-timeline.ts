@@ -1,9 +1,12 @@
-/** How a queue has moved, drawn below its table: a row for each contender, time from left to right. */
-import { escapeName } from "../escape.ts";
-import { parseContender } from "../recipes/locks/contender.ts";
-import { HISTORY_MS, type Stay } from "../recipes/locks/queue-history.ts";
+/**
+ * How a queue has moved, drawn below its table: a row for each contender, time from left to right.
+ */
+
+import { HISTORY_MS, type Stay } from "../recipes/locks/inspect/queue-history.ts";
+import { parseContender } from "../recipes/locks/queue/contender.ts";
 import { whoIs } from "../results/lock-reports.ts";
 import { baseName } from "../session/path.ts";
+import { escapeName } from "../text/escape.ts";
 import { age } from "./age.ts";
 import { displayWidth } from "./columns.ts";
 import type { View } from "./renderer.ts";
@@ -31,8 +34,16 @@ interface Scale {
   readonly columns: number;
 }
 
-/** At most `room` lines, the first of them empty; none where there is no room. `since`: when the watch began. */
-export function timelineLines(stays: readonly Stay[], since: number, view: View, room: number): string[] {
+/**
+ * At most `room` lines, the first of them empty; none where there is no room. `since`: when the
+ * watch began.
+ */
+export function timelineLines(
+  stays: readonly Stay[],
+  since: number,
+  view: View,
+  room: number,
+): string[] {
   const { columns, theme } = view;
   const now = view.now();
   // Not by the longest name: the picture would jump with each one that comes and goes.
@@ -50,13 +61,20 @@ export function timelineLines(stays: readonly Stay[], since: number, view: View,
     return stay.heldAt !== undefined ? theme.held(line) : stay === next ? theme.next(line) : line;
   });
   const left = isAll ? [] : [theme.faint(leftOut(seen, shown, columns))];
-  return ["", ...legend, ...rows, ...left, theme.faint(" ".repeat(labelWidth + 2) + axis(scale, now))];
+  return [
+    "",
+    ...legend,
+    ...rows,
+    ...left,
+    theme.faint(" ".repeat(labelWidth + 2) + axis(scale, now)),
+  ];
 }
 
 /** Columns begin at round times, so that the picture moves by whole columns. */
 function scaleFor(columns: number, watchedMs: number, now: number): Scale {
   const span = Math.min(Math.max(watchedMs, LEAST_SPAN_MS), HISTORY_MS);
-  const columnMs = SCALES_MS.find((ms) => ms * (columns - 1) >= span) ?? SCALES_MS.at(-1) ?? LEAST_SPAN_MS;
+  const columnMs =
+    SCALES_MS.find((ms) => ms * (columns - 1) >= span) ?? SCALES_MS.at(-1) ?? LEAST_SPAN_MS;
   const end = (Math.floor(now / columnMs) + 1) * columnMs;
   return { start: end - columns * columnMs, columnMs, columns };
 }
@@ -78,7 +96,10 @@ function bar(
   return gaveUp ? text.slice(0, -1) + GIVES_UP : text;
 }
 
-/** Those around the holder: a third of the rows for contenders that came before it, the rest for the queue behind it. */
+/**
+ * Those around the holder: a third of the rows for contenders that came before it, the rest for the
+ * queue behind it.
+ */
 function choose(stays: readonly Stay[], room: number): { shown: readonly Stay[]; isAll: boolean } {
   if (stays.length <= room) return { shown: stays, isAll: true };
   const rows = Math.max(room - 1, 1);
@@ -89,7 +110,8 @@ function choose(stays: readonly Stay[], room: number): { shown: readonly Stay[];
 }
 
 function leftOut(seen: readonly Stay[], shown: readonly Stay[], columns: number): string {
-  const present = (stays: readonly Stay[]) => stays.filter(({ leftAt }) => leftAt === undefined).length;
+  const present = (stays: readonly Stay[]) =>
+    stays.filter(({ leftAt }) => leftAt === undefined).length;
   const there = present(seen) - present(shown);
   const left = seen.length - shown.length - there;
   const parts = [there > 0 ? `${there} in the queue` : "", left > 0 ? `${left} that left` : ""];
@@ -111,6 +133,7 @@ function axis({ start, columnMs, columns }: Scale, now: number): string {
 function labelOf({ contender }: Stay, width: number): string {
   const sequence = parseContender(baseName(contender.node))?.sequence;
   const number = sequence === undefined ? "" : ` #${sequence}`;
-  const who = cutMiddle(escapeName(whoIs(contender) ?? contender.client), width - number.length) + number;
+  const who =
+    cutMiddle(escapeName(whoIs(contender) ?? contender.client), width - number.length) + number;
   return who + " ".repeat(Math.max(0, width - displayWidth(who)));
 }

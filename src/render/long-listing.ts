@@ -1,8 +1,9 @@
 /** `ls -l`: a row for each znode, aligned on a terminal, with tabs between in a pipe. */
-import { escapeName } from "../escape.ts";
+
 import type { LongListingResult } from "../results/znodes.ts";
 import { baseName } from "../session/path.ts";
 import type { Stat } from "../session/session.ts";
+import { escapeName } from "../text/escape.ts";
 import { namesFor, type View } from "./renderer.ts";
 import { hexId, isoTime, readableDate } from "./stat.ts";
 
@@ -12,34 +13,59 @@ const LEAST = [7, 7, 8, 19, 5];
 /** Numbers end where their title ends, words begin where it begins. */
 const IS_NUMBER = [true, true, true, false, false];
 
-export function textLongListing({ entries, isRecursive, isContinued }: LongListingResult, view: View): string {
+export function textLongListing(
+  { entries, isRecursive, isContinued }: LongListingResult,
+  view: View,
+): string {
   const nameOf = (path: string) => (isRecursive ? path : baseName(path));
   if (!view.isTTY) {
     const name = namesFor(view);
-    return entries.map(({ path, stat }) => `${rawCells(stat).join("\t")}\t${name(nameOf(path))}\n`).join("");
+    return entries
+      .map(({ path, stat }) => `${rawCells(stat).join("\t")}\t${name(nameOf(path))}\n`)
+      .join("");
   }
-  if (entries.length === 0) return isRecursive || view.isQuiet ? "" : `${view.theme.faint("(no children)")}\n`;
+  if (entries.length === 0)
+    return isRecursive || view.isQuiet ? "" : `${view.theme.faint("(no children)")}\n`;
   const rows = entries.map(({ path, stat }) => ({
     cells: readableCells(stat),
     name: shownName(nameOf(path), stat, view),
   }));
   const widths = TITLES.map((title, i) =>
-    rows.reduce((most, { cells }) => Math.max(most, cells[i]?.length ?? 0), Math.max(title.length, LEAST[i] ?? 0)),
+    rows.reduce(
+      (most, { cells }) => Math.max(most, cells[i]?.length ?? 0),
+      Math.max(title.length, LEAST[i] ?? 0),
+    ),
   );
   const row = (cells: readonly string[]) =>
-    cells.map((cell, i) => (IS_NUMBER[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0))).join("  ");
+    cells
+      .map((cell, i) =>
+        IS_NUMBER[i] ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0),
+      )
+      .join("  ");
   const head = isContinued ? "" : `${view.theme.heading(`${row(TITLES)}  NAME`)}\n`;
   return head + rows.map(({ cells, name }) => `${row(cells)}  ${name}\n`).join("");
 }
 
 function rawCells(stat: Stat): string[] {
   const { dataLength, version, numChildren, mtime, ephemeralOwner } = stat;
-  return [String(dataLength), String(version), String(numChildren), isoTime(mtime), hexId(ephemeralOwner)];
+  return [
+    String(dataLength),
+    String(version),
+    String(numChildren),
+    isoTime(mtime),
+    hexId(ephemeralOwner),
+  ];
 }
 
 function readableCells(stat: Stat): string[] {
   const { dataLength, version, numChildren, mtime } = stat;
-  return [String(dataLength), String(version), String(numChildren), readableDate(mtime), ownerOf(stat)];
+  return [
+    String(dataLength),
+    String(version),
+    String(numChildren),
+    readableDate(mtime),
+    ownerOf(stat),
+  ];
 }
 
 /** The same marks as in `ls`: name/ has children, name* is ephemeral. */
@@ -53,7 +79,10 @@ const CONTAINER = 1n << 63n;
 /** The upper byte of the owner field of a znode with a TTL. */
 const TTL_MARK = 0xffn;
 
-/** The session that owns an ephemeral. The server marks containers and znodes with a TTL in the same field. */
+/**
+ * The session that owns an ephemeral. The server marks containers and znodes with a TTL in the same
+ * field.
+ */
 function ownerOf({ ephemeralOwner }: Stat): string {
   const owner = BigInt.asUintN(64, ephemeralOwner);
   if (owner === 0n) return "-";

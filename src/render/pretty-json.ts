@@ -2,14 +2,17 @@
 import type { Line } from "./first-rows.ts";
 import type { Paint, Theme } from "./theme.ts";
 
-/** What is nested deeper stays on one line: 18 KB of brackets would become 162 MB of indentation. */
+/**
+ * What is nested deeper stays on one line: 18 KB of brackets would become 162 MB of indentation.
+ */
 const MAX_DEPTH = 32;
 /** More is shown as it is: whether it is JSON at all would have to be found out by parsing it. */
 const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
- * The lines of an object or array, indented by two; undefined when the text is not one. Numbers and strings stay exactly
- * as they are written: parsing and printing them again would change long numbers and escapes.
+ * The lines of an object or array, indented by two; undefined when the text is not one. Numbers and
+ * strings stay exactly as they are written: parsing and printing them again would change long
+ * numbers and escapes.
  */
 export function jsonLines(text: string): Iterable<Line> | undefined {
   return isShownAsJson(text) ? indent(text, MAX_DEPTH) : undefined;
@@ -23,8 +26,8 @@ export function jsonLine(text: string): string | undefined {
 }
 
 /**
- * One line of JSON in colours. The line has been escaped, and may be cut off anywhere: what is escaped in a string reads
- * as an escape of JSON, so that it stays inside the string.
+ * One line of JSON in colours. The line has been escaped, and may be cut off anywhere: what is
+ * escaped in a string reads as an escape of JSON, so that it stays inside the string.
  */
 export function paintJson(line: string, theme: Theme): string {
   let painted = "";
@@ -100,7 +103,10 @@ function skipBlanks(text: string, from: number): number {
   return at;
 }
 
-/** Behind the bracket, comma, colon, string, number or word that begins at `start`; the text's end if it is cut off. */
+/**
+ * Behind the bracket, comma, colon, string, number or word that begins at `start`; the text's end
+ * if it is cut off.
+ */
 function tokenEnd(text: string, start: number): number {
   const unit = text[start] ?? "";
   let at = start + 1;

@@ -1,5 +1,5 @@
-import { escapeName } from "../escape.ts";
 import type { LockMode } from "../recipes/locks/holder-record.ts";
+import { escapeName } from "../text/escape.ts";
 import { characters, displayWidth } from "./columns.ts";
 import type { Theme } from "./theme.ts";
 
@@ -7,7 +7,10 @@ import type { Theme } from "./theme.ts";
 export interface PromptFacts {
   /** The server attached to, or the one to be reached, with the chroot: `zk1:2181/app`. */
   readonly server: string;
-  /** What is not as it should be: `connecting`, `suspended, 12 s left`, `not connected`. Left out when all is well. */
+  /**
+   * What is not as it should be: `connecting`, `suspended, 12 s left`, `not connected`. Left out
+   * when all is well.
+   */
   readonly trouble?: string;
   readonly isReadOnly: boolean;
   /** The locks held in this session, in the order in which they were taken. */
@@ -29,12 +32,19 @@ export interface PromptStyle {
   readonly theme: Theme;
 }
 
-/** `zksh (connecting) zk1:2181 ro lock:/deploy /app › `: badges are words, so that nothing depends on colour. */
-export function renderPrompt(facts: PromptFacts, { columns, isUnicode, theme }: PromptStyle): string {
+/**
+ * `zksh (connecting) zk1:2181 ro lock:/deploy /app › `: badges are words, so that nothing depends
+ * on colour.
+ */
+export function renderPrompt(
+  facts: PromptFacts,
+  { columns, isUnicode, theme }: PromptStyle,
+): string {
   const room = Math.max(8, Math.floor(columns / 3));
   const dots = isUnicode ? "…" : "...";
   const marker = isUnicode ? "›" : ">";
-  const path = (text: string, most: number) => elide(toAscii(escapeName(text), isUnicode), most, dots);
+  const path = (text: string, most: number) =>
+    elide(toAscii(escapeName(text), isUnicode), most, dots);
   return [
     "zksh",
     ...(facts.trouble === undefined ? [] : [theme.error(`(${facts.trouble})`)]),
@@ -79,7 +89,10 @@ export function continuationPrompt({ isUnicode, theme }: PromptStyle): string {
   return theme.faint(isUnicode ? "  … " : "  ... ");
 }
 
-/** Drops names from the middle of a path until it fits; the last name stays, cut at its start if it must be. */
+/**
+ * Drops names from the middle of a path until it fits; the last name stays, cut at its start if it
+ * must be.
+ */
 export function elide(path: string, room: number, dots = "…"): string {
   if (displayWidth(path) <= room) return path;
   const [, first = "", ...names] = path.split("/");

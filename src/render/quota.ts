@@ -15,11 +15,17 @@ export function textQuota({ limits, usage }: QuotaResult): string {
 /** One line for each kind of limit that is below what is used already. */
 export function quotaWarnings({ exceeded, usage }: QuotaChangedResult): string {
   return exceeded
-    .map((kind) => `[Warning]: the ${kind} quota you create is less than the existing ${kind}:${usage[kind]}\n`)
+    .map(
+      (kind) =>
+        `[Warning]: the ${kind} quota you create is less than the existing ${kind}:${usage[kind]}\n`,
+    )
     .join("");
 }
 
-export function zkcliQuota({ path: of, limits, usage }: QuotaResult, name: (text: string) => string): Rendered {
+export function zkcliQuota(
+  { path: of, limits, usage }: QuotaResult,
+  name: (text: string) => string,
+): Rendered {
   const path = name(of);
   const stat = usage === undefined ? "" : `Output stat for ${path} ${formatQuota(usage)}\n`;
   return {

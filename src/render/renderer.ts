@@ -1,6 +1,10 @@
-/** Turns results and errors into text. A renderer writes nothing itself and never looks at the process. */
-import { escapeControls, escapeName } from "../escape.ts";
-import type { Result, ResultOf } from "../result.ts";
+/**
+ * Turns results and errors into text. A renderer writes nothing itself and never looks at the
+ * process.
+ */
+
+import type { Result, ResultOf } from "../results/result.ts";
+import { escapeControls, escapeName } from "../text/escape.ts";
 import type { Theme } from "./theme.ts";
 
 export type OutputFormat = "text" | "json" | "zkcli";
@@ -15,8 +19,8 @@ export interface Rendered {
 }
 
 /**
- * What is being waited for, on a terminal: asked for again while it is shown. A text takes its place for good, where it
- * was shown at all; null takes it away.
+ * What is being waited for, on a terminal: asked for again while it is shown. A text takes its
+ * place for good, where it was shown at all; null takes it away.
  */
 export type Status = (() => string) | string | null;
 
@@ -57,7 +61,10 @@ export interface View {
   readonly isVerbose?: boolean;
   /** The terminal shows nothing beyond ASCII. */
   readonly isAscii?: boolean;
-  /** The stream that the steps of a lock go to, which is not that of the results; the same when left out. */
+  /**
+   * The stream that the steps of a lock go to, which is not that of the results; the same when left
+   * out.
+   */
   readonly steps?: StepsView;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -66,13 +73,20 @@ export interface View {
 /** Where the steps of a lock are written to. */
 export type StepsView = Pick<View, "isTTY" | "columns" | "theme">;
 
-/** How names are written: on a terminal nothing invisible stays, in a pipe they are exact but for control characters. */
+/**
+ * How names are written: on a terminal nothing invisible stays, in a pipe they are exact but for
+ * control characters.
+ */
 export function namesFor({ isTTY }: Pick<View, "isTTY">): (name: string) => string {
   return isTTY ? escapeName : escapeControls;
 }
 
-/** One function for every kind of result: a new kind does not compile until every renderer knows it. */
-export type ResultRenderers = { readonly [Kind in Result["kind"]]: (result: ResultOf<Kind>) => Rendered };
+/**
+ * One function for every kind of result: a new kind does not compile until every renderer knows it.
+ */
+export type ResultRenderers = {
+  readonly [Kind in Result["kind"]]: (result: ResultOf<Kind>) => Rendered;
+};
 
 export function renderWith(renderers: ResultRenderers, result: Result): Rendered {
   // The map's type guarantees that the function found under a kind takes results of that kind.

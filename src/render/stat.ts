@@ -1,8 +1,11 @@
 import type { Stat } from "../session/session.ts";
-import { formatSize } from "../size.ts";
+import { formatSize } from "../text/size.ts";
 import type { Theme } from "./theme.ts";
 
-/** The eleven lines of zkCli's stat, in its order, with the times as `formatTime` writes them; ends with a line end. */
+/**
+ * The eleven lines of zkCli's stat, in its order, with the times as `formatTime` writes them; ends
+ * with a line end.
+ */
 export function statLines(stat: Stat, formatTime: (ms: number) => string): string {
   return fields(stat, formatTime)
     .map(([label, value]) => `${label} = ${value}\n`)
@@ -26,7 +29,10 @@ export function statTable(stat: Stat, now: number, theme: Theme): string {
     .join("");
 }
 
-function fields(stat: Stat, formatTime: (ms: number) => string): (readonly [label: string, value: string])[] {
+function fields(
+  stat: Stat,
+  formatTime: (ms: number) => string,
+): (readonly [label: string, value: string])[] {
   return [
     ["cZxid", hexId(stat.czxid)],
     ["ctime", formatTime(stat.ctime)],

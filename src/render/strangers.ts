@@ -1,9 +1,12 @@
-import { CURATOR_SORTS } from "../recipes/locks/contender.ts";
+import { CURATOR_SORTS } from "../recipes/locks/queue/contender.ts";
 
 /** Which sorts of tickets overlook each other, in a sentence. */
 export function strangersText(path: string, sorts: readonly string[]): string {
   // Tickets of zksh have Curator's names.
-  if (sorts.length === CURATOR_SORTS.length && CURATOR_SORTS.every((sort) => sorts.includes(sort))) {
+  if (
+    sorts.length === CURATOR_SORTS.length &&
+    CURATOR_SORTS.every((sort) => sorts.includes(sort))
+  ) {
     return `locks and read/write locks are both used on ${path}: zksh respects both, Curator does not`;
   }
   return `on ${path} there are ${sorts.join(" and ")}, which overlook each other`;

@@ -9,7 +9,10 @@ export interface Column {
 
 const GAP = "  ";
 
-/** A table's title line and its rows, cut where they would not fit the width; `indent` is what the first column takes. */
+/**
+ * A table's title line and its rows, cut where they would not fit the width; `indent` is what the
+ * first column takes.
+ */
 export function tableLines(
   columns: readonly Column[],
   width: number,
@@ -23,7 +26,10 @@ export function tableLines(
     const givers = columns.flatMap(({ least }, index) =>
       least !== undefined && (widths[index] ?? 0) > least ? [index] : [],
     );
-    const giver = givers.reduce((most, index) => ((widths[index] ?? 0) > (widths[most] ?? -1) ? index : most), -1);
+    const giver = givers.reduce(
+      (most, index) => ((widths[index] ?? 0) > (widths[most] ?? -1) ? index : most),
+      -1,
+    );
     if (giver < 0) break;
     widths[giver] = (widths[giver] ?? 0) - 1;
     excess -= 1;
@@ -40,7 +46,9 @@ export function tableLines(
   return {
     indent: " ".repeat((widths[0] ?? 0) + GAP.length),
     head: line(columns.map(({ title }) => title)),
-    lines: Array.from({ length: rows }, (_, row) => line(columns.map(({ cells }) => cells[row] ?? ""))),
+    lines: Array.from({ length: rows }, (_, row) =>
+      line(columns.map(({ cells }) => cells[row] ?? "")),
+    ),
   };
 }
 
@@ -65,7 +73,10 @@ export function wrapText(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** A word in pieces that fit, character by character: measuring what is left again and again takes quadratic time. */
+/**
+ * A word in pieces that fit, character by character: measuring what is left again and again takes
+ * quadratic time.
+ */
 function pieces(word: string, most: number): string[] {
   if (displayWidth(word) <= most) return [word];
   const found: string[] = [];
@@ -87,7 +98,10 @@ function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - displayWidth(text)));
 }
 
-/** Keeps the end too: there is the number by which `web-0017` and `lock-0000000007` are told from their neighbours. */
+/**
+ * Keeps the end too: there is the number by which `web-0017` and `lock-0000000007` are told from
+ * their neighbours.
+ */
 export function cutMiddle(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   const all = [...characters(text)];

@@ -1,18 +1,24 @@
 /** For people on a terminal, and for pipes: one value a line, exact bytes, UTC times. */
 
-import { escapeName, escapeText, escapeTextControls } from "../escape.ts";
 import type { ConnectedResult } from "../results/shell.ts";
 import type { ChildrenResult } from "../results/znodes.ts";
 import { formatAcl } from "../session/acl.ts";
 import type { Stat } from "../session/session.ts";
-import { shorten } from "../shorten.ts";
+import { escapeName, escapeText, escapeTextControls } from "../text/escape.ts";
+import { shorten } from "../text/shorten.ts";
 import { type Cell, columns } from "./columns.ts";
 import { clientsOf } from "./config.ts";
 import { textData } from "./data.ts";
 import { textCommandHelp, textHelp, textTopic } from "./help.ts";
 import { textLockProgress } from "./lock-progress.ts";
 import { textLockBoard, textLocks, textLocksWatched, textRevocation } from "./lock-report.ts";
-import { textLeader, textLocked, textLockHeld, textOwnLocks, textUnlocked } from "./lock-results.ts";
+import {
+  textLeader,
+  textLocked,
+  textLockHeld,
+  textOwnLocks,
+  textUnlocked,
+} from "./lock-results.ts";
 import { textLongListing } from "./long-listing.ts";
 import { quotaWarnings, textQuota } from "./quota.ts";
 import {
@@ -40,16 +46,24 @@ function textRenderers(view: View): ResultRenderers {
   const { isTTY, isQuiet } = view;
   const lines = isTTY ? escapeText : escapeTextControls;
   const name = namesFor(view);
-  const stat = (of: Stat) => (isTTY ? statTable(of, view.now(), view.theme) : statLines(of, isoTime));
+  const stat = (of: Stat) =>
+    isTTY ? statTable(of, view.now(), view.theme) : statLines(of, isoTime);
   const confirm = (text: string) => (isTTY && !isQuiet ? text : "");
   return {
     data: (result) => headed(result, textData(result, view, stat), view),
-    children: (result) => ({ out: textChildren(result, view) + (result.stat ? stat(result.stat) : "") }),
-    "long-listing": (result) => ({ out: textLongListing(result, view) + (result.stat ? stat(result.stat) : "") }),
+    children: (result) => ({
+      out: textChildren(result, view) + (result.stat ? stat(result.stat) : ""),
+    }),
+    "long-listing": (result) => ({
+      out: textLongListing(result, view) + (result.stat ? stat(result.stat) : ""),
+    }),
     paths: ({ paths }) => ({ out: oneALine(paths.map(name)) }),
     created: ({ path, isShortLived }) => ({
       out: isTTY ? `Created ${name(path)}\n` : `${name(path)}\n`,
-      ...(isShortLived && !isQuiet && { err: "note: an ephemeral ends with its session, and this session ends now\n" }),
+      ...(isShortLived &&
+        !isQuiet && {
+          err: "note: an ephemeral ends with its session, and this session ends now\n",
+        }),
     }),
     changed: (result) => ({
       out: result.withStat
@@ -68,9 +82,13 @@ function textRenderers(view: View): ResultRenderers {
     }),
     deleted: ({ path }) => ({ out: confirm(`Deleted ${name(path)}\n`) }),
     "tree-deleted": ({ path, count }) => ({
-      out: confirm(count > 1 ? `Deleted ${name(path)} and ${count - 1} below it\n` : `Deleted ${name(path)}\n`),
+      out: confirm(
+        count > 1 ? `Deleted ${name(path)} and ${count - 1} below it\n` : `Deleted ${name(path)}\n`,
+      ),
     }),
-    failed: ({ error }) => ({ err: `${view.theme.error("error:")} ${escapeName(error.message)}\n` }),
+    failed: ({ error }) => ({
+      err: `${view.theme.error("error:")} ${escapeName(error.message)}\n`,
+    }),
     "lock-progress": (result) => textLockProgress(result, view),
     "lock-held": (result) => textLockHeld(result, view),
     locked: (result) => textLocked(result, view),
@@ -88,15 +106,21 @@ function textRenderers(view: View): ResultRenderers {
       out: acl.map((entry) => `${name(formatAcl(entry))}\n`).join("") + (withStat ? stat(of) : ""),
     }),
     "acl-changed": ({ path, stat: of, withStat }) => ({
-      out: withStat ? stat(of) : confirm(`Changed the ACL of ${name(path)} (version ${of.aversion})\n`),
+      out: withStat
+        ? stat(of)
+        : confirm(`Changed the ACL of ${name(path)} (version ${of.aversion})\n`),
     }),
     "tree-acl-changed": ({ path, count }) => ({
-      out: confirm(`Changed the ACL of ${name(path)}${count > 1 ? ` and ${count - 1} below it` : ""}\n`),
+      out: confirm(
+        `Changed the ACL of ${name(path)}${count > 1 ? ` and ${count - 1} below it` : ""}\n`,
+      ),
     }),
     identified: ({ scheme, isShortLived }) => ({
       out: confirm(`Identified (${name(scheme)})\n`),
       ...(isShortLived &&
-        !isQuiet && { err: "note: an identity ends with its session; --auth SCHEME:CRED gives one to a command\n" }),
+        !isQuiet && {
+          err: "note: an identity ends with its session; --auth SCHEME:CRED gives one to a command\n",
+        }),
     }),
     identities: ({ identities }) => ({
       out: identities.map(({ scheme, id }) => `${name(scheme)}:${name(id)}\n`).join(""),
@@ -107,7 +131,8 @@ function textRenderers(view: View): ResultRenderers {
         .toSorted()
         .map((path) => `${name(path)}\n`)
         .join(""),
-      ...(isOneShot && !isQuiet && { err: "note: a session sees only its own ephemerals, and this one is new\n" }),
+      ...(isOneShot &&
+        !isQuiet && { err: "note: a session sees only its own ephemerals, and this one is new\n" }),
     }),
     count: ({ count }) => ({ out: `${count}\n` }),
     config: ({ text, stat: of, withStat, isBrief, isNew }) => ({
@@ -143,21 +168,32 @@ function textRenderers(view: View): ResultRenderers {
         ? `Serving on ${name(address)}, in memory only, to ${REACHES[reach]}; Ctrl-C stops it\n`
         : `${name(address)}\n`,
     }),
-    warning: ({ message }) => (isQuiet ? {} : { err: `${view.theme.warning("warning:")} ${escapeName(message)}\n` }),
-    history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
-    "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
+    warning: ({ message }) =>
+      isQuiet ? {} : { err: `${view.theme.warning("warning:")} ${escapeName(message)}\n` },
+    history: ({ entries }) => ({
+      out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join(""),
+    }),
+    "watch-printing": ({ isOn, hasChanged }) => ({
+      out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n`,
+    }),
     "watch-event": (result) => ({ out: watchEventLine(result, view) }),
     version: ({ version }) => ({ out: `zksh ${version}\n` }),
   };
 }
 
-const REACHES = { machine: "every user of this machine", network: "everybody who can reach it" } as const;
+const REACHES = {
+  machine: "every user of this machine",
+  network: "everybody who can reach it",
+} as const;
 
 function connectedTo({ server, sessionId, isReadOnly }: ConnectedResult): string {
   return `${escapeName(server)}, session ${hexId(sessionId)}${isReadOnly ? ", read-only" : ""}`;
 }
 
-/** One of several results on a terminal begins with its path. In a pipe nothing is added: data stays exact. */
+/**
+ * One of several results on a terminal begins with its path. In a pipe nothing is added: data stays
+ * exact.
+ */
 function headed(
   { path, isOneOfMany }: { readonly path: string; readonly isOneOfMany?: boolean },
   rendered: Rendered,
@@ -178,8 +214,10 @@ function textChildren({ children, childStats }: ChildrenResult, view: View): str
   const cells = children.map((name): Cell => {
     const text = escapeName(name);
     const stat = childStats?.get(name);
-    if (stat && stat.ephemeralOwner !== 0n) return { text: `${text}*`, colored: `${theme.ephemeral(text)}*` };
-    if (stat && stat.numChildren > 0) return { text: `${text}/`, colored: `${theme.parent(text)}/` };
+    if (stat && stat.ephemeralOwner !== 0n)
+      return { text: `${text}*`, colored: `${theme.ephemeral(text)}*` };
+    if (stat && stat.numChildren > 0)
+      return { text: `${text}/`, colored: `${theme.parent(text)}/` };
     return { text };
   });
   return columns(cells, width);
@@ -195,7 +233,10 @@ const MAX_MESSAGE = 2_000;
 /** What the user wanted is no error: Ctrl-C, and no as an answer. */
 const NO_ERRORS: ReadonlySet<string> = new Set(["interrupted", "declined"]);
 
-function textError({ reason, message: whole, hint, stack, where }: Failure, { theme, isTTY }: View): string {
+function textError(
+  { reason, message: whole, hint, stack, where }: Failure,
+  { theme, isTTY }: View,
+): string {
   const message = isTTY ? shorten(whole, MAX_MESSAGE) : whole;
   const at = where === undefined ? "" : `${escapeName(where.file)}:${where.line}: `;
   const label = NO_ERRORS.has(reason) ? "" : `${theme.error("error:")} `;

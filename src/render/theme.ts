@@ -1,9 +1,11 @@
 /**
- * What colours mean, in one place. Renderers name a meaning, never a colour, and nothing is said by colour alone: each
- * meaning also has a word, a mark or a place, for the colour-blind and for terminals without colours.
+ * What colours mean, in one place. Renderers name a meaning, never a colour, and nothing is said by
+ * colour alone: each meaning also has a word, a mark or a place, for the colour-blind and for
+ * terminals without colours.
  *
- * Only the 16 colours of the terminal's own palette are used, so that the user decides what they look like. Which ones
- * follows from their contrast in ten common palettes (xterm, VGA, GNOME, macOS, Windows, VS Code, PuTTY, Solarized …):
+ * Only the 16 colours of the terminal's own palette are used, so that the user decides what they
+ * look like. Which ones follows from their contrast in ten common palettes (xterm, VGA, GNOME,
+ * macOS, Windows, VS Code, PuTTY, Solarized …):
  * - not blue (1.6 to 2.6 on black in seven of them), not yellow (1.4 to 3 on white in eight), no bright colour on white;
  * - red and magenta can be read on both. Cyan and green have 6 and more on black, but about 3 on white, so that they are
  *   for accents, and never bold: many terminals show bold as bright;

@@ -19,7 +19,10 @@ const ZKCLI_TYPES: Readonly<Partial<Record<WatchEventResult["type"], string>>> =
   "children-changed": "NodeChildrenChanged",
 };
 
-/** `12:04:31 /a data changed` on a terminal; in a pipe the time in full, and words that stay as they are. */
+/**
+ * `12:04:31 /a data changed` on a terminal; in a pipe the time in full, and words that stay as they
+ * are.
+ */
 export function watchEventLine({ type, path, at }: WatchEventResult, view: View): string {
   const name = namesFor(view)(path);
   if (!view.isTTY) return `${isoTime(at)} ${type} ${name}\n`;
@@ -27,7 +30,10 @@ export function watchEventLine({ type, path, at }: WatchEventResult, view: View)
 }
 
 /** zkCli's block; nothing for what zkCli does not know. */
-export function watcherBlock({ type, path }: WatchEventResult, name: (text: string) => string): string {
+export function watcherBlock(
+  { type, path }: WatchEventResult,
+  name: (text: string) => string,
+): string {
   const known = ZKCLI_TYPES[type];
   return known === undefined
     ? ""
@@ -37,5 +43,7 @@ export function watcherBlock({ type, path }: WatchEventResult, name: (text: stri
 /** The time of day where the reader is: `12:04:31`. */
 export function clock(at: number): string {
   const time = new Date(at);
-  return [time.getHours(), time.getMinutes(), time.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":");
+  return [time.getHours(), time.getMinutes(), time.getSeconds()]
+    .map((n) => String(n).padStart(2, "0"))
+    .join(":");
 }

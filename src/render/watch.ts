@@ -1,8 +1,9 @@
 /** What is told of watches: one line each, so that a reader can go on line by line. */
-import { escapeName } from "../escape.ts";
+
 import type { RanResult, WatchedResult, WatchesRemovedResult } from "../results/watches.ts";
-import { shorten } from "../shorten.ts";
-import { formatSize } from "../size.ts";
+import { escapeName } from "../text/escape.ts";
+import { shorten } from "../text/shorten.ts";
+import { formatSize } from "../text/size.ts";
 import { isReadable } from "./bytes.ts";
 import { jsonLine, paintJson } from "./pretty-json.ts";
 import { namesFor, type Rendered, type View } from "./renderer.ts";
@@ -32,12 +33,18 @@ export function textWatched(result: WatchedResult, view: View): Rendered {
     case "deleted":
       return line(`${theme.heading(result.event)} ${path}`);
     case "children": {
-      const names = [...result.added.map((added) => `+${added}`), ...result.removed.map((removed) => `-${removed}`)];
+      const names = [
+        ...result.added.map((added) => `+${added}`),
+        ...result.removed.map((removed) => `-${removed}`),
+      ];
       const shown = isCut ? firstNames(names.map(name)) : names.map(name).join(" ");
       return line(`${theme.heading("children")} ${path}: ${shown}`);
     }
     default: {
-      const data = result.data === null || result.data.length === 0 ? "" : `: ${dataLine(result.data, isCut, view)}`;
+      const data =
+        result.data === null || result.data.length === 0
+          ? ""
+          : `: ${dataLine(result.data, isCut, view)}`;
       return line(`${theme.heading(result.event)} ${path} (version ${result.stat.version})${data}`);
     }
   }
@@ -50,7 +57,8 @@ const MAX_SHOWN = 1_000;
 function dataLine(data: Buffer, isCut: boolean, { isTTY, theme }: View): string {
   const json = isTTY && isReadable(data) ? jsonLine(data.toString()) : undefined;
   const bytes = json === undefined ? data : Buffer.from(json);
-  const shown = (part: Buffer) => (json === undefined ? oneLine(part) : paintJson(oneLine(part), theme));
+  const shown = (part: Buffer) =>
+    json === undefined ? oneLine(part) : paintJson(oneLine(part), theme);
   if (!isCut || bytes.length <= MAX_SHOWN) return shown(bytes);
   // Not in the middle of a character.
   let end = MAX_SHOWN;
@@ -82,7 +90,11 @@ export function textRan({ path, argv, end }: RanResult): Rendered {
   return { err: `note: ${escapeName(argv.join(" "))} ${how} for ${escapeName(path)}\n` };
 }
 
-const REMOVED = { children: "ChildWatchRemoved", data: "DataWatchRemoved", persistent: "PersistentWatchRemoved" };
+const REMOVED = {
+  children: "ChildWatchRemoved",
+  data: "DataWatchRemoved",
+  persistent: "PersistentWatchRemoved",
+};
 
 /** zkCli shows each as an event of its watcher. */
 export function zkcliWatchesRemoved(
@@ -91,6 +103,9 @@ export function zkcliWatchesRemoved(
 ): string {
   if (!printsWatches) return "";
   return removed
-    .map((kind) => `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${REMOVED[kind]} path:${name(path)}\n`)
+    .map(
+      (kind) =>
+        `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${REMOVED[kind]} path:${name(path)}\n`,
+    )
     .join("");
 }

@@ -1,4 +1,4 @@
-import { escapeName, escapeText } from "../escape.ts";
+import { escapeName, escapeText } from "../text/escape.ts";
 import type { Failure } from "./renderer.ts";
 import { zkcliUsage, zkcliUsageList } from "./zkcli-usage.ts";
 
@@ -85,7 +85,10 @@ function zkcliSentence(code: number, path: string | undefined): string {
 }
 
 /** KeeperException's own text, where zkCli has not put it into other words. */
-export function keeperMessage({ code, message }: { code?: number | undefined; message: string }, path: string): string {
+export function keeperMessage(
+  { code, message }: { code?: number | undefined; message: string },
+  path: string,
+): string {
   return code === undefined ? message : keeperSentence(code, path);
 }
 
@@ -97,7 +100,8 @@ function keeperSentence(code: number, path: string | undefined): string {
 function ownSentence({ reason, message, hint, command }: Failure): string {
   // Too few words: zkCli answers with the usage line alone.
   if (reason === "missing-argument") return zkcliUsage(command ?? "") ?? hint ?? message;
-  if (reason === "unknown-command") return message.replace(/^.*?'(.*)'$/s, "Command not found: Command not found $1");
+  if (reason === "unknown-command")
+    return message.replace(/^.*?'(.*)'$/s, "Command not found: Command not found $1");
   if (reason === "not-connected") return "Not connected";
   if (reason === "bad-duration" && command === "create") return "-t argument must be a long value";
   return message;

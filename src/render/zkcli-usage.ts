@@ -1,4 +1,7 @@
-/** What zkCli 3.8.0 says of each command: after too few words, and all of it after an unknown command. */
+/**
+ * What zkCli 3.8.0 says of each command: after too few words, and all of it after an unknown
+ * command.
+ */
 const USAGE: Readonly<Record<string, string>> = {
   addWatch:
     "[-m mode] path # optional mode is one of [PERSISTENT, PERSISTENT_RECURSIVE] - default is PERSISTENT_RECURSIVE",

@@ -1,17 +1,24 @@
 /**
- * stdout as Apache zkCli 3.8 writes it, byte for byte, and its error texts. On a terminal everything is escaped; in a pipe
- * data stays exact, and names and ids have their control characters escaped: no name that ZooKeeper allows has any.
+ * stdout as Apache zkCli 3.8 writes it, byte for byte, and its error texts. On a terminal
+ * everything is escaped; in a pipe data stays exact, and names and ids have their control
+ * characters escaped: no name that ZooKeeper allows has any.
  */
 import { isUtf8 } from "node:buffer";
-import { escapeText, escapeTextControls } from "../escape.ts";
 import type { DataResult, OldForm } from "../results/znodes.ts";
 import type { Stat } from "../session/session.ts";
+import { escapeText, escapeTextControls } from "../text/escape.ts";
 import { zkcliAcl } from "./acl.ts";
 import { framedHexDump } from "./bytes.ts";
 import { zkcliClients } from "./config.ts";
 import { javaDate } from "./java-date.ts";
 import { quotaWarnings, zkcliQuota } from "./quota.ts";
-import { namesFor, type Renderer, type ResultRenderers, renderWith, type View } from "./renderer.ts";
+import {
+  namesFor,
+  type Renderer,
+  type ResultRenderers,
+  renderWith,
+  type View,
+} from "./renderer.ts";
 import { statLines } from "./stat.ts";
 import { textRenderer } from "./text.ts";
 import { zkcliWatchesRemoved } from "./watch.ts";
@@ -21,7 +28,11 @@ import { commandFailure } from "./zkcli-failures.ts";
 
 export function zkcliRenderer(view: View): Renderer {
   const renderers = zkcliRenderers(view);
-  return { result: (result) => renderWith(renderers, result), error: zkcliError, failure: commandFailure };
+  return {
+    result: (result) => renderWith(renderers, result),
+    error: zkcliError,
+    failure: commandFailure,
+  };
 }
 
 function zkcliRenderers(view: View): ResultRenderers {
@@ -49,9 +60,14 @@ function zkcliRenderers(view: View): ResultRenderers {
     existence: ({ exists }) => ({ out: `${exists}\n` }),
     stat: ({ stat, oldForm }) => ({ out: block(stat), ...deprecation({ oldForm }) }),
     "tree-deleted": () => ({}),
-    // One behind the other on one line, as zkCli does it; of a deletion it tells nothing but that it failed.
-    failed: ({ what, path, error }) => ({ out: what === "setAcl" ? name(keeperMessage(error, path)) : "" }),
-    acl: ({ acl, stat, withStat }) => ({ out: text(zkcliAcl(acl)) + (withStat ? block(stat) : "") }),
+    // One behind the other on one line, as zkCli does it; of a deletion it tells nothing but that
+    // it failed.
+    failed: ({ what, path, error }) => ({
+      out: what === "setAcl" ? name(keeperMessage(error, path)) : "",
+    }),
+    acl: ({ acl, stat, withStat }) => ({
+      out: text(zkcliAcl(acl)) + (withStat ? block(stat) : ""),
+    }),
     "acl-changed": ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
     "tree-acl-changed": () => ({}),
     identified: () => ({}),
@@ -95,8 +111,12 @@ function zkcliRenderers(view: View): ResultRenderers {
     disconnected: () => ({}),
     serving: ({ address }) => ({ out: `${name(address)}\n` }),
     warning: help.result,
-    history: ({ entries }) => ({ out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join("") }),
-    "watch-printing": ({ isOn, hasChanged }) => ({ out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n` }),
+    history: ({ entries }) => ({
+      out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join(""),
+    }),
+    "watch-printing": ({ isOn, hasChanged }) => ({
+      out: hasChanged ? "" : `printwatches is ${isOn ? "on" : "off"}\n`,
+    }),
     "watch-event": (result) => ({ out: watcherBlock(result, name) }),
     version: ({ version }) => ({ out: `ZooKeeper CLI version: zksh-${version}\n` }),
   };
@@ -106,7 +126,8 @@ const DEPRECATIONS: Readonly<Record<OldForm, string>> = {
   get: "'get path [watch]' has been deprecated. Please use 'get [-s] [-w] path' instead.",
   ls: "'ls path [watch]' has been deprecated. Please use 'ls [-w] path' instead.",
   stat: "'stat path [watch]' has been deprecated. Please use 'stat [-w] path' instead.",
-  delete: "'delete path [version]' has been deprecated. Please use 'delete [-v version] path' instead.",
+  delete:
+    "'delete path [version]' has been deprecated. Please use 'delete [-v version] path' instead.",
   ls2: "'ls2' has been deprecated. Please use 'ls [-s] path' instead.",
 };
 
@@ -125,7 +146,10 @@ function zkcliData({ data, encoding }: DataResult): string {
   return encoding === "base64" ? bytes.toString("base64") : javaText(bytes);
 }
 
-/** As Java decodes UTF-8: for half of a surrogate pair it puts one U+FFFD, where Node puts one for each byte. */
+/**
+ * As Java decodes UTF-8: for half of a surrogate pair it puts one U+FFFD, where Node puts one for
+ * each byte.
+ */
 function javaText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString();
   const marked = bytes.toString("latin1").replace(/\xed[\xa0-\xbf][\x80-\xbf]?/g, "\xef\xbf\xbd");

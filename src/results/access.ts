@@ -37,4 +37,9 @@ interface IdentitiesResult {
   readonly identities: readonly Identity[];
 }
 
-export type AccessResult = AclResult | AclChangedResult | TreeAclChangedResult | IdentifiedResult | IdentitiesResult;
+export type AccessResult =
+  | AclResult
+  | AclChangedResult
+  | TreeAclChangedResult
+  | IdentifiedResult
+  | IdentitiesResult;

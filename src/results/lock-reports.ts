@@ -1,9 +1,10 @@
 /** What is said of locks that others hold: the queues, requests to give way, and fences. */
-import type { BoardChange } from "../recipes/locks/board.ts";
-import type { Deadlock } from "../recipes/locks/deadlocks.ts";
+
 import type { Party } from "../recipes/locks/holder-record.ts";
-import type { LockReport, Standing } from "../recipes/locks/inspect.ts";
-import type { Timeline } from "../recipes/locks/queue-history.ts";
+import type { Deadlock } from "../recipes/locks/inspect/deadlocks.ts";
+import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
+import type { BoardChange } from "../recipes/locks/inspect/lock-board.ts";
+import type { Timeline } from "../recipes/locks/inspect/queue-history.ts";
 
 /** Who holds and who waits. Where nobody holds any of them, the exit code is 1. */
 export interface LocksResult {
@@ -32,7 +33,10 @@ export interface LockBoardResult extends BoardChange {
   readonly root: string;
 }
 
-/** `unaskable`: its library does not listen. `released`: it was waited for, and has given way. `gone`: it had already. */
+/**
+ * `unaskable`: its library does not listen. `released`: it was waited for, and has given way.
+ * `gone`: it had already.
+ */
 export interface RevocationResult {
   readonly kind: "revocation";
   readonly path: string;
@@ -73,7 +77,8 @@ export type LockReportResult =
 export function nameHolder(party: Party): string {
   const { pid, cmd, client, session } = party;
   const who = whoIs(party);
-  if (who !== undefined && pid !== undefined) return `${who} pid ${pid}${cmd === undefined ? "" : ` ${cmd}`}`;
+  if (who !== undefined && pid !== undefined)
+    return `${who} pid ${pid}${cmd === undefined ? "" : ` ${cmd}`}`;
   if (who !== undefined) return `${who} (${client})`;
   const somebody = client === "unknown" ? "somebody" : `a ${client} client`;
   return `${somebody} in session 0x${BigInt.asUintN(64, session).toString(16)}`;

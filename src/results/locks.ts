@@ -1,4 +1,4 @@
-import type { ChildEnd } from "../child.ts";
+import type { ChildEnd } from "../processes/child-requests.ts";
 import type { LockEvent, Waiting } from "../recipes/locks/events.ts";
 import type { LockMode, Party, RevokeRequest } from "../recipes/locks/holder-record.ts";
 
@@ -6,7 +6,12 @@ import type { LockMode, Party, RevokeRequest } from "../recipes/locks/holder-rec
 export type LockProgress =
   | LockEvent
   /** The server granted another session timeout than was asked for. */
-  | { readonly event: "negotiated"; readonly path: string; readonly wantedMs: number; readonly grantedMs: number }
+  | {
+      readonly event: "negotiated";
+      readonly path: string;
+      readonly wantedMs: number;
+      readonly grantedMs: number;
+    }
   /** No server answers while we wait; the place in the queue is kept for `leftMs`. */
   | { readonly event: "unanswered"; readonly path: string; readonly leftMs: number }
   /** A server answers again, and the place was kept. `waiting`: what was told of the queue last. */
@@ -30,25 +35,35 @@ export type LockProgress =
       /** Processes of another user, which could not be signalled. */
       readonly refused?: readonly number[];
     }
-  /** Signals do not reach all that the program starts: the system does not show zksh its own processes. */
+  /**
+   * Signals do not reach all that the program starts: the system does not show zksh its own
+   * processes.
+   */
   | { readonly event: "short-reach"; readonly path: string; readonly reach: "group" | "program" }
   /** The watchdog has ended, and no other can be started. */
   | { readonly event: "unguarded"; readonly path: string; readonly why: string }
   | { readonly event: "child-exit"; readonly path: string; readonly end: ChildEnd }
   /** How it ended could not be written to the file that was named for it. */
-  | { readonly event: "unrecorded"; readonly path: string; readonly file: string; readonly why: string }
+  | {
+      readonly event: "unrecorded";
+      readonly path: string;
+      readonly file: string;
+      readonly why: string;
+    }
   /** The program has ended, but what it has started has not. */
   | { readonly event: "leftovers"; readonly path: string; readonly pid: number };
 
 /**
- * Why the program has to end. `deleted`: its ticket was. `suspended`: with `--on-suspend term` the doubt is enough.
+ * Why the program has to end. `deleted`: its ticket was. `suspended`: with `--on-suspend term` the
+ * doubt is enough.
  * `unguarded`: there is no watchdog that would stop it in time when zksh is killed or frozen.
  */
 export type StopReason = "lost" | "deleted" | "suspended" | "revoked" | "impatient" | "unguarded";
 
 /**
- * A step of the recipe: what zksh asks ZooKeeper to do, and what it concludes from the answer. `lease` to `lease-kept` are a
- * semaphore's, `unique` and `outrun` those of a lock on one well-known znode.
+ * A step of the recipe: what zksh asks ZooKeeper to do, and what it concludes from the answer.
+ * `lease` to `lease-kept` are a semaphore's, `unique` and `outrun` those of a lock on one
+ * well-known znode.
  */
 export type LockStep =
   | "ticket"
@@ -68,7 +83,9 @@ export type LockStep =
 export interface LockProgressResult {
   readonly kind: "lock-progress";
   readonly progress: LockProgress;
-  /** Milliseconds since the epoch: when it happened, when the wait began, and when it is given up. */
+  /**
+   * Milliseconds since the epoch: when it happened, when the wait began, and when it is given up.
+   */
   readonly at: number;
   readonly since: number;
   readonly givesUpAt?: number;

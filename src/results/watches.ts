@@ -1,6 +1,6 @@
 /** What is said of watches, and what they see. */
 
-import type { ChildEnd } from "../child.ts";
+import type { ChildEnd } from "../processes/child-requests.ts";
 import type { Stat, WatchEventType, WatchKind } from "../session/session.ts";
 
 interface WatchAddedResult {
@@ -42,7 +42,10 @@ interface WatchedZnode {
   readonly isWhole?: boolean;
 }
 
-/** What `watch` tells of a znode, first what is there and then each change; and, on stderr, of the watch itself. */
+/**
+ * What `watch` tells of a znode, first what is there and then each change; and, on stderr, of the
+ * watch itself.
+ */
 export type WatchedResult =
   | (WatchedZnode & {
       readonly event: "current" | "created" | "changed";
@@ -55,7 +58,10 @@ export type WatchedResult =
       readonly added: readonly string[];
       readonly removed: readonly string[];
     })
-  | (Omit<WatchedZnode, "at"> & { readonly event: "session-lost" | "session-replaced"; readonly at?: number })
+  | (Omit<WatchedZnode, "at"> & {
+      readonly event: "session-lost" | "session-replaced";
+      readonly at?: number;
+    })
   | (WatchedZnode & { readonly event: "unreadable"; readonly error: Error });
 
 /** A program was run for a change of `path`. */

@@ -1,4 +1,6 @@
-/** What is said of znodes: their data, names, stats, and that they were made, changed or deleted. */
+/**
+ * What is said of znodes: their data, names, stats, and that they were made, changed or deleted.
+ */
 
 import type { Stat } from "../session/session.ts";
 

@@ -6,8 +6,9 @@ interface Waiting {
 }
 
 /**
- * One listener a signal, however many calls share it: a signal with a listener for each of a hundred thousand reads would
- * spend its time looking through them. When the last call is over, nothing is left on the signal.
+ * One listener a signal, however many calls share it: a signal with a listener for each of a
+ * hundred thousand reads would spend its time looking through them. When the last call is over,
+ * nothing is left on the signal.
  */
 export class Aborts {
   readonly #waiting = new WeakMap<AbortSignal, Waiting>();

@@ -10,8 +10,9 @@ const LETTERS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads `scheme:id:perms,…`; ids may hold colons. Throws UsageError where zkCli would skip an entry or a letter,
- * because an access list that is silently weaker than the one written is worse than none.
+ * Reads `scheme:id:perms,…`; ids may hold colons. Throws UsageError where zkCli would skip an entry
+ * or a letter, because an access list that is silently weaker than the one written is worse than
+ * none.
  */
 export function parseAcl(text: string): Acl[] {
   return text.split(",").map(parseEntry);
@@ -26,7 +27,11 @@ function parseEntry(entry: string): Acl {
       hint: "for example world:anyone:r or digest:USER:HASH:cdrwa",
     });
   }
-  return { scheme: entry.slice(0, first), id: entry.slice(first + 1, last), perms: parsePerms(entry.slice(last + 1)) };
+  return {
+    scheme: entry.slice(0, first),
+    id: entry.slice(first + 1, last),
+    perms: parsePerms(entry.slice(last + 1)),
+  };
 }
 
 function parsePerms(letters: string): number {
@@ -34,7 +39,8 @@ function parsePerms(letters: string): number {
   let perms = 0;
   for (const letter of letters) {
     const bit = LETTERS[letter];
-    if (bit === undefined) throw new UsageError(`Unknown perm type: ${letter}`, { hint: "letters: c d r w a" });
+    if (bit === undefined)
+      throw new UsageError(`Unknown perm type: ${letter}`, { hint: "letters: c d r w a" });
     perms |= bit;
   }
   return perms;
@@ -56,18 +62,22 @@ export function formatAcl({ scheme, id, perms }: Acl): string {
 const SHA1_BASE64 = /^[A-Za-z0-9+/]{27}=$/;
 
 /**
- * The ACL that a server may be asked for. A digest that is not a hash is refused, because the server takes a password there
- * too, and then no password opens the znode. Throws UsageError, which does not repeat the password.
+ * The ACL that a server may be asked for. A digest that is not a hash is refused, because the
+ * server takes a password there too, and then no password opens the znode. Throws UsageError, which
+ * does not repeat the password.
  */
 export function checkedAcl(acl: readonly Acl[]): readonly Acl[] {
   for (const { scheme, id } of acl) {
     const colon = id.indexOf(":");
     // Servers refuse a digest without a colon themselves.
     if (scheme !== "digest" || colon < 0 || SHA1_BASE64.test(id.slice(colon + 1))) continue;
-    throw new UsageError(`the digest of '${id.slice(0, colon)}' is not a hash (28 characters of base64)`, {
-      reason: "not-a-hash",
-      hint: "an ACL takes digest:USER:HASH:PERMS, as getAcl prints it; setAcl and create hash a password with --hash-digests",
-    });
+    throw new UsageError(
+      `the digest of '${id.slice(0, colon)}' is not a hash (28 characters of base64)`,
+      {
+        reason: "not-a-hash",
+        hint: "an ACL takes digest:USER:HASH:PERMS, as getAcl prints it; setAcl and create hash a password with --hash-digests",
+      },
+    );
   }
   return acl;
 }

@@ -9,8 +9,8 @@ const SOCKET = "unix:";
 const MAX_SOCKET_BYTES = 103;
 
 /**
- * Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. `unix:PATH` is the socket of an embedded
- * server, alone and without a chroot. Throws UsageError.
+ * Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. `unix:PATH` is
+ * the socket of an embedded server, alone and without a chroot. Throws UsageError.
  */
 export function parseConnectString(text: string): { servers: ServerAddress[]; chroot: string } {
   if (text.startsWith(SOCKET)) return { servers: [parseSocket(text)], chroot: "" };
@@ -25,10 +25,15 @@ export function parseConnectString(text: string): { servers: ServerAddress[]; ch
 function parseSocket(text: string): ServerAddress {
   const host = text.slice(SOCKET.length);
   if (isSocket({ host }) && Buffer.byteLength(host) <= MAX_SOCKET_BYTES) return { host, port: 0 };
-  throw new UsageError(`bad socket '${text}'`, { hint: `use unix:/PATH with at most ${MAX_SOCKET_BYTES} bytes` });
+  throw new UsageError(`bad socket '${text}'`, {
+    hint: `use unix:/PATH with at most ${MAX_SOCKET_BYTES} bytes`,
+  });
 }
 
-/** Whether a server is reached through the file system: what is said there never leaves this machine. */
+/**
+ * Whether a server is reached through the file system: what is said there never leaves this
+ * machine.
+ */
 export function isSocket({ host }: Pick<ServerAddress, "host">): boolean {
   return host.startsWith("/");
 }
@@ -42,25 +47,34 @@ function parseAddress(part: string, whole: string): ServerAddress {
   if (part.includes("[") || part.includes("]")) {
     const [, host, port] = /^\[([^\]]+)\](?::(.*))?$/.exec(part) ?? [];
     if (host !== undefined) return { host, port: parsePort(port, whole) };
-    throw new UsageError(`bad address '${part}' in server list: '${whole}'`, { hint: "IPv6: [::1]:2181" });
+    throw new UsageError(`bad address '${part}' in server list: '${whole}'`, {
+      hint: "IPv6: [::1]:2181",
+    });
   }
-  // More than one colon without brackets can only be a bare IPv6 address, which leaves no room for a port.
+  // More than one colon without brackets can only be a bare IPv6 address, which leaves no room for
+  // a port.
   if (part.split(":").length > 2) return { host: part, port: DEFAULT_PORT };
   const [host = "", port] = part.split(":");
   if (host === "")
-    throw new UsageError(`empty host in server list: '${whole}'`, { hint: "use host[:port],…[/chroot]" });
+    throw new UsageError(`empty host in server list: '${whole}'`, {
+      hint: "use host[:port],…[/chroot]",
+    });
   return { host, port: parsePort(port, whole) };
 }
 
 function parsePort(text: string | undefined, whole: string): number {
   if (text === undefined) return DEFAULT_PORT;
   const port = /^\d+$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > 65535) throw new UsageError(`bad port '${text}' in server list: '${whole}'`);
+  if (port < 1 || port > 65535)
+    throw new UsageError(`bad port '${text}' in server list: '${whole}'`);
   return port;
 }
 
 /** The text that {@link parseConnectString} reads. */
-export function formatConnectString({ servers, chroot = "" }: Pick<SessionOptions, "servers" | "chroot">): string {
+export function formatConnectString({
+  servers,
+  chroot = "",
+}: Pick<SessionOptions, "servers" | "chroot">): string {
   return servers.map(formatAddress).join() + chroot;
 }
 

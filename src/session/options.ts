@@ -1,6 +1,8 @@
 /** One entry of a connect string. */
 export interface ServerAddress {
-  /** A name, an IP address, or the path of a socket in the file system, which begins with a slash. */
+  /**
+   * A name, an IP address, or the path of a socket in the file system, which begins with a slash.
+   */
   readonly host: string;
   /** 0 for a socket in the file system. */
   readonly port: number;
@@ -26,13 +28,19 @@ export interface SessionOptions {
   readonly timeoutMs?: number;
   /** How long the first connection may take before the session gives up. */
   readonly connectTimeoutMs?: number;
-  /** How long to go on when every address refuses at once (nobody listens there); at most `connectTimeoutMs`. */
+  /**
+   * How long to go on when every address refuses at once (nobody listens there); at most
+   * `connectTimeoutMs`.
+   */
   readonly refusedTimeoutMs?: number;
-  /** The longest reply that is accepted, in bytes. Left out: 64 MB, and 128 MB for lists of names. */
+  /**
+   * The longest reply that is accepted, in bytes. Left out: 64 MB, and 128 MB for lists of names.
+   */
   readonly maxReplyBytes?: number;
   /**
-   * A longer request is refused instead of sent, in bytes: servers hang up on what is longer than their jute.maxbuffer,
-   * and everything else on that connection is lost with it. Left out: none is refused.
+   * A longer request is refused instead of sent, in bytes: servers hang up on what is longer than
+   * their jute.maxbuffer, and everything else on that connection is lost with it. Left out: none is
+   * refused.
    */
   readonly maxRequestBytes?: number;
   /** May attach to a server that is cut off from its quorum. */
@@ -41,6 +49,9 @@ export interface SessionOptions {
   readonly tls?: TlsOptions;
   /** Part of {@link Session.environment}. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Gets one line per thing that happens on the wire; secrets never appear in it. Looked up anew for each line. */
+  /**
+   * Gets one line per thing that happens on the wire; secrets never appear in it. Looked up anew
+   * for each line.
+   */
   readonly trace?: ((line: string) => void) | undefined;
 }

@@ -3,7 +3,10 @@ import { UsageError } from "../errors.ts";
 const SLASH = 0x2f;
 const DOT = 0x2e;
 
-/** Throws UsageError, in zkCli's words, unless `path` can name a znode. A sequential create may end with a slash. */
+/**
+ * Throws UsageError, in zkCli's words, unless `path` can name a znode. A sequential create may end
+ * with a slash.
+ */
 export function validatePath(path: string, { sequential = false } = {}): void {
   const { length } = path;
   if (length === 0) throw badPath(path, "Path length must be > 0");
@@ -35,7 +38,12 @@ function checkName(path: string, start: number, end: number): void {
 
 // The ranges of ZooKeeper's PathUtils, by UTF-16 unit: surrogates are among them, so no emoji.
 function isForbidden(unit: number): boolean {
-  return unit <= 0x1f || (unit >= 0x7f && unit <= 0x9f) || (unit >= 0xd800 && unit <= 0xf8ff) || unit >= 0xfff0;
+  return (
+    unit <= 0x1f ||
+    (unit >= 0x7f && unit <= 0x9f) ||
+    (unit >= 0xd800 && unit <= 0xf8ff) ||
+    unit >= 0xfff0
+  );
 }
 
 function badCharacter(path: string, what: string, index: number): UsageError {
@@ -68,7 +76,10 @@ export function ancestors(path: string): string[] {
   return parent === "/" ? [] : [...ancestors(parent), parent];
 }
 
-/** Relative paths start at `cwd` and may go up; absolute ones are taken as they are, so that `/a/../b` stays an error. */
+/**
+ * Relative paths start at `cwd` and may go up; absolute ones are taken as they are, so that
+ * `/a/../b` stays an error.
+ */
 export function resolvePath(text: string, cwd: string): string {
   if (text === "" || text.startsWith("/")) return text;
   const names = cwd.split("/").filter((name) => name !== "");
@@ -82,7 +93,10 @@ export function resolvePath(text: string, cwd: string): string {
   return last === "" && path !== "/" ? `${path}/` : path;
 }
 
-/** Throws UsageError for an absolute path with `.` or `..` in it, in words that help more than those of {@link validatePath}. */
+/**
+ * Throws UsageError for an absolute path with `.` or `..` in it, in words that help more than those
+ * of {@link validatePath}.
+ */
 export function refuseSteps(text: string): void {
   // Asked of every path of a long script: most are done after the first look.
   const [, step] = (text.includes("/.") && /^\/(?:.*\/)?(\.\.?)(?:\/|$)/s.exec(text)) || [];

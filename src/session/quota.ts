@@ -1,9 +1,15 @@
-/** Quotas as they are stored: text in two znodes below /zookeeper/quota, written by clients, counted by servers. */
+/**
+ * Quotas as they are stored: text in two znodes below /zookeeper/quota, written by clients, counted
+ * by servers.
+ */
 import { joinPath } from "./path.ts";
 
 export const QUOTA_ROOT = "/zookeeper/quota";
 
-/** -1 is no limit. The hard limits are left out where the text has none: clients before 3.7 wrote it. */
+/**
+ * -1 is no limit. The hard limits are left out where the text has none: clients before 3.7 wrote
+ * it.
+ */
 export interface QuotaNumbers {
   readonly count: bigint;
   readonly bytes: bigint;
@@ -25,7 +31,10 @@ export function usagePath(path: string): string {
   return joinPath(quotaPath(path), "zookeeper_stats");
 }
 
-/** Reads `count=2,bytes=-1` and `count=2,bytes=-1=;byteHardLimit=5;countHardLimit=-1`. What is not there is -1. */
+/**
+ * Reads `count=2,bytes=-1` and `count=2,bytes=-1=;byteHardLimit=5;countHardLimit=-1`. What is not
+ * there is -1.
+ */
 export function parseQuota(data: Buffer | null): QuotaNumbers {
   const found: Partial<Record<string, bigint>> = {};
   for (const part of (data?.toString() ?? "").split(/[,;]+/)) {
@@ -41,7 +50,9 @@ export function parseQuota(data: Buffer | null): QuotaNumbers {
   };
 }
 
-/** The stray `=` behind the bytes is what lets clients before 3.7 read a text that has hard limits. */
+/**
+ * The stray `=` behind the bytes is what lets clients before 3.7 read a text that has hard limits.
+ */
 export function formatQuota({ count, bytes, countHardLimit, byteHardLimit }: QuotaNumbers): string {
   const hard = [
     byteHardLimit === undefined ? "" : `;byteHardLimit=${byteHardLimit}`,

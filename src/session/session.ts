@@ -9,7 +9,10 @@
  */
 export type SessionState = "connected" | "suspended" | "lost";
 
-/** A znode's stat. Ids and zxids are bigint because they use all 64 bits; times are milliseconds since the epoch. */
+/**
+ * A znode's stat. Ids and zxids are bigint because they use all 64 bits; times are milliseconds
+ * since the epoch.
+ */
 export interface Stat {
   readonly czxid: bigint;
   readonly mzxid: bigint;
@@ -54,13 +57,19 @@ export const CreateMode = {
 } as const;
 export type CreateMode = keyof typeof CreateMode;
 
-/** What a watch reports. `lost` reaches every listener once, when the session ends with the watch still set. */
+/**
+ * What a watch reports. `lost` reaches every listener once, when the session ends with the watch
+ * still set.
+ */
 export type WatchEventType =
   | "created"
   | "deleted"
   | "data-changed"
   | "children-changed"
-  /** A persistent or recursive watch was set again after a reconnect: changes below `path` since `zxid` may be unreported. */
+  /**
+   * A persistent or recursive watch was set again after a reconnect: changes below `path` since
+   * `zxid` may be unreported.
+   */
   | "rearmed"
   | "lost";
 
@@ -75,12 +84,18 @@ export type WatchListener = (event: WatchEvent) => void;
 
 export type PersistentWatchMode = "persistent" | "recursive";
 
-/** What a listener can be on a znode for: its data or existence, its children, or everything until it is taken off. */
+/**
+ * What a listener can be on a znode for: its data or existence, its children, or everything until
+ * it is taken off.
+ */
 export type WatchKind = "data" | "children" | "persistent";
 
 /** Every call takes these. */
 export interface CallOptions {
-  /** Aborted while still queued: the request is never sent. Already written: the error's `outcome` tells its fate. */
+  /**
+   * Aborted while still queued: the request is never sent. Already written: the error's `outcome`
+   * tells its fate.
+   */
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds this call may take. Without it the session's own clock bounds the call. */
   readonly timeoutMs?: number;
@@ -99,7 +114,10 @@ export interface RemoveWatchOptions extends CallOptions {
 export interface CreateOptions extends CallOptions {
   readonly mode?: CreateMode;
   readonly acl?: readonly Acl[];
-  /** Milliseconds without a write or a child after which a TTL node may go; required by the TTL modes. */
+  /**
+   * Milliseconds without a write or a child after which a TTL node may go; required by the TTL
+   * modes.
+   */
   readonly ttlMs?: number;
 }
 
@@ -125,10 +143,18 @@ export type MultiOp =
       readonly ttlMs?: number;
     }
   | { readonly op: "delete"; readonly path: string; readonly version?: number }
-  | { readonly op: "setData"; readonly path: string; readonly data: Buffer | null; readonly version?: number }
+  | {
+      readonly op: "setData";
+      readonly path: string;
+      readonly data: Buffer | null;
+      readonly version?: number;
+    }
   | { readonly op: "check"; readonly path: string; readonly version?: number };
 
-/** What one step of a transaction gave. `zxid` of a create equals the new node's czxid, also where the server sends no stat. */
+/**
+ * What one step of a transaction gave. `zxid` of a create equals the new node's czxid, also where
+ * the server sends no stat.
+ */
 export type MultiResult =
   | { readonly op: "create"; readonly path: string; readonly stat?: Stat }
   | { readonly op: "delete" }
@@ -147,7 +173,12 @@ export type ReadOp =
 
 /** Each read of a multiRead fails alone: `error` instead of a value. */
 export type ReadResult =
-  | { readonly op: "getData"; readonly path: string; readonly data: Buffer | null; readonly stat: Stat }
+  | {
+      readonly op: "getData";
+      readonly path: string;
+      readonly data: Buffer | null;
+      readonly stat: Stat;
+    }
   | { readonly op: "getChildren"; readonly path: string; readonly children: string[] }
   | { readonly op: "error"; readonly path: string; readonly error: Error };
 
@@ -173,9 +204,10 @@ export interface StateChange {
 export type NewerOperation = "createContainer" | "multiRead";
 
 /**
- * Calls made in one turn leave together, in their order. The exceptions are operations that older servers lack (containers, multiRead,
- * addWatch, whoAmI and the like): they first make sure that the server has them, and may leave after calls made later,
- * unless {@link Session.knows} has been asked.
+ * Calls made in one turn leave together, in their order. The exceptions are operations that older
+ * servers lack (containers, multiRead, addWatch, whoAmI and the like): they first make sure that
+ * the server has them, and may leave after calls made later, unless {@link Session.knows} has been
+ * asked.
  */
 export interface Session {
   readonly state: SessionState;
@@ -189,35 +221,47 @@ export interface Session {
   readonly isReadOnly: boolean;
   /** The highest zxid any reply has carried. */
   readonly lastZxid: bigint;
-  /** The variables that make a zksh which another program runs ask the same servers. No secrets are among them. */
+  /**
+   * The variables that make a zksh which another program runs ask the same servers. No secrets are
+   * among them.
+   */
   readonly environment: Readonly<Record<string, string>>;
 
   /**
-   * True while ZooKeeper has no reason to expire this session, judged by clocks rather than by the last state heard: false
-   * at the first look after a pause that was longer than the session could live. It is no proof: a leader that has lost
-   * its followers answers for some seconds more while another leader's clock runs. {@link leaseForMs} is the proof.
+   * True while ZooKeeper has no reason to expire this session, judged by clocks rather than by the
+   * last state heard: false at the first look after a pause that was longer than the session could
+   * live. It is no proof: a leader that has lost its followers answers for some seconds more while
+   * another leader's clock runs. {@link leaseForMs} is the proof.
    */
   isAlive(): boolean;
-  /** Milliseconds for which {@link isAlive} will stay true if nothing is ever heard again; 0 when it is already false. */
+  /**
+   * Milliseconds for which {@link isAlive} will stay true if nothing is ever heard again; 0 when it
+   * is already false.
+   */
   aliveForMs(): number;
   /**
-   * Milliseconds for which no server can have expired this session, even if nothing is ever heard again: counted from the
-   * last committed transaction of which a leader with a quorum is proved to have heard. 0 when that is too long ago, as
-   * it is for a session that only reads; any write renews it.
+   * Milliseconds for which no server can have expired this session, even if nothing is ever heard
+   * again: counted from the last committed transaction of which a leader with a quorum is proved to
+   * have heard. 0 when that is too long ago, as it is for a session that only reads; any write
+   * renews it.
    */
   leaseForMs(): number;
   /**
-   * Keeps the lease up: until the returned function is called, heartbeats are committed transactions that check `paths`,
-   * and the session is lost when its lease runs out. `onMissing` is called when one of `paths` does not exist any more.
-   * Call it with a lease that has not run out, right after a write.
+   * Keeps the lease up: until the returned function is called, heartbeats are committed
+   * transactions that check `paths`, and the session is lost when its lease runs out. `onMissing`
+   * is called when one of `paths` does not exist any more. Call it with a lease that has not run
+   * out, right after a write.
    */
   keepLease(paths: readonly string[], onMissing: () => void): () => void;
 
-  /** Resolves when a server has accepted the session; rejects when none did within the connect timeout. */
+  /**
+   * Resolves when a server has accepted the session; rejects when none did within the connect
+   * timeout.
+   */
   connected(options?: CallOptions): Promise<void>;
   /**
-   * Whether the server attached to has an operation. Waits for a connection as {@link connected} does; asked before there
-   * is one, it costs no time of its own.
+   * Whether the server attached to has an operation. Waits for a connection as {@link connected}
+   * does; asked before there is one, it costs no time of its own.
    */
   knows(operation: NewerOperation, options?: CallOptions): Promise<boolean>;
   /** Listens to state changes; returns the function that stops listening. */
@@ -225,7 +269,11 @@ export interface Session {
 
   create(path: string, data: Buffer | null, options?: CreateOptions): Promise<string>;
   /** As create, with the new znode's stat: one request on servers from 3.5, two before. */
-  create2(path: string, data: Buffer | null, options?: CreateOptions): Promise<{ path: string; stat: Stat }>;
+  create2(
+    path: string,
+    data: Buffer | null,
+    options?: CreateOptions,
+  ): Promise<{ path: string; stat: Stat }>;
   delete(path: string, options?: VersionOptions): Promise<void>;
   /** The stat, or undefined when there is no such znode (a watch is set in both cases). */
   exists(path: string, options?: ReadOptions): Promise<Stat | undefined>;
@@ -243,12 +291,22 @@ export interface Session {
   multiRead(ops: readonly ReadOp[], options?: CallOptions): Promise<ReadResult[]>;
   /** Proves an identity; replayed after every reconnect, before any other request. */
   addAuth(scheme: string, credential: Buffer, options?: CallOptions): Promise<void>;
-  addWatch(path: string, mode: PersistentWatchMode, listener: WatchListener, options?: CallOptions): Promise<void>;
+  addWatch(
+    path: string,
+    mode: PersistentWatchMode,
+    listener: WatchListener,
+    options?: CallOptions,
+  ): Promise<void>;
   /**
-   * Takes a listener off `path`, whatever kind of watch it was given to; the server forgets the watch with its last
-   * listener. Resolves to the kinds it was taken off; none when it was not there.
+   * Takes a listener off `path`, whatever kind of watch it was given to; the server forgets the
+   * watch with its last listener. Resolves to the kinds it was taken off; none when it was not
+   * there.
    */
-  removeWatch(path: string, listener: WatchListener, options?: RemoveWatchOptions): Promise<readonly WatchKind[]>;
+  removeWatch(
+    path: string,
+    listener: WatchListener,
+    options?: RemoveWatchOptions,
+  ): Promise<readonly WatchKind[]>;
   getEphemerals(prefix?: string, options?: CallOptions): Promise<string[]>;
   getAllChildrenNumber(path: string, options?: CallOptions): Promise<number>;
   whoAmI(options?: CallOptions): Promise<Identity[]>;
@@ -256,8 +314,9 @@ export interface Session {
   reconfig(change: Reconfiguration): Promise<Data>;
 
   /**
-   * Ends the session. Requests already made are finished first; the goodbye leaves in the same flight as they do.
-   * Never rejects: where no server can be told, ZooKeeper lets the session expire.
+   * Ends the session. Requests already made are finished first; the goodbye leaves in the same
+   * flight as they do. Never rejects: where no server can be told, ZooKeeper lets the session
+   * expire.
    */
   close(): Promise<void>;
 }

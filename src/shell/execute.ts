@@ -4,9 +4,9 @@ import type { Context } from "../commands/command.ts";
 import { cannotRead, ExitCode, RefusedError, UsageError } from "../errors.ts";
 import { type Io, readAll, write } from "../io/io.ts";
 import type { Rendered, Renderer, Status } from "../render/renderer.ts";
-import { type Control, exitCodeOfResult, isControl, type Result } from "../result.ts";
+import { type Control, exitCodeOfResult, isControl, type Result } from "../results/result.ts";
 import { Frame } from "./frame.ts";
-import type { Invocation } from "./parser.ts";
+import type { Invocation } from "./parsing/parser.ts";
 
 /** Asks a person. Only there where a person can answer. */
 export interface Asker {
@@ -18,12 +18,18 @@ export interface Asker {
 export interface Execution {
   readonly io: Io;
   readonly context: Context;
-  /** Asked for when the command is under way already, so that loading the renderer costs no time of its own. */
+  /**
+   * Asked for when the command is under way already, so that loading the renderer costs no time of
+   * its own.
+   */
   readonly renderer: () => Promise<Renderer> | Renderer;
   /** Where results are written, without a status; straight to `io` when left out. */
   readonly output?: ResultOutput;
   readonly isReadOnly: boolean;
-  /** `yes`: every question is answered with yes. Left out: nobody can be asked. A function is called at the first question. */
+  /**
+   * `yes`: every question is answered with yes. Left out: nobody can be asked. A function is called
+   * at the first question.
+   */
   readonly asker?: Asker | "yes" | (() => Asker | undefined);
   /** Called as soon as a command that makes all its requests at once has made them. */
   readonly onRequestsMade?: () => void;
@@ -45,7 +51,10 @@ export interface ResultOutput {
 
 /** A command under way. */
 export interface Running {
-  /** Writes what the command says; the exit code when it has done its work. Throws what it threw, at once or later. */
+  /**
+   * Writes what the command says; the exit code when it has done its work. Throws what it threw, at
+   * once or later.
+   */
   finish(): number | Promise<number>;
 }
 
@@ -55,7 +64,9 @@ export async function execute(invocation: Invocation, execution: Execution): Pro
   return running.finish();
 }
 
-/** Starts a command: checks, questions, and its first requests. Nothing is written before `finish`. */
+/**
+ * Starts a command: checks, questions, and its first requests. Nothing is written before `finish`.
+ */
 export async function begin(invocation: Invocation, execution: Execution): Promise<Running> {
   refuseWrites(invocation, execution);
   const reader = outsideReader(execution);
@@ -73,7 +84,12 @@ export function beginNow(invocation: Invocation, execution: Execution): Running 
 
 /** Nothing has to be read or asked before the command can run. */
 export function isReady({ command, args, options }: Invocation): boolean {
-  return command.confirm === undefined && command.secret === undefined && !hasOutside(args) && !hasOutside(options);
+  return (
+    command.confirm === undefined &&
+    command.secret === undefined &&
+    !hasOutside(args) &&
+    !hasOutside(options)
+  );
 }
 
 /** All requests are made as soon as the command runs. */
@@ -84,15 +100,22 @@ export function isOneFlight({ command, args, options }: Invocation, context: Con
 
 function refuseWrites({ entry, command }: Invocation, { isReadOnly }: Execution): void {
   if (!isReadOnly || command.effect !== "write") return;
-  throw new RefusedError("read-only", `${entry.name} would write, and this is a read-only session`, {
-    hint: "leave out --read-only (-r) to write",
-  });
+  throw new RefusedError(
+    "read-only",
+    `${entry.name} would write, and this is a read-only session`,
+    {
+      hint: "leave out --read-only (-r) to write",
+    },
+  );
 }
 
 function start(invocation: Invocation, execution: Execution): Running {
   const { context } = execution;
   const output = invocation.command.run(context, invocation.args, invocation.options);
-  const running = output instanceof Promise ? new OneResult(output, execution) : new ManyResults(output, execution);
+  const running =
+    output instanceof Promise
+      ? new OneResult(output, execution)
+      : new ManyResults(output, execution);
   if (execution.onRequestsMade && isOneFlight(invocation, context)) execution.onRequestsMade();
   return running;
 }
@@ -113,9 +136,12 @@ async function askFirst(
       const why = given === undefined ? "--no-input is on" : "there is no terminal";
       const dryRun = "dryRun" in command.options ? " (--dry-run only shows what would happen)" : "";
       const message = `${entry.name} needs confirmation, and ${why}; add --yes to go ahead`;
-      throw new RefusedError("needs-confirmation", message, { hint: `the question: ${question}${dryRun}` });
+      throw new RefusedError("needs-confirmation", message, {
+        hint: `the question: ${question}${dryRun}`,
+      });
     }
-    if (!(await asker.confirm(question, context.signal))) throw new RefusedError("declined", "nothing was done");
+    if (!(await asker.confirm(question, context.signal)))
+      throw new RefusedError("declined", "nothing was done");
   }
   if (wanted === undefined) return context;
   if (asker === undefined || asker === "yes") {
@@ -143,7 +169,8 @@ class OneResult implements Running {
       (result) => {
         this.#result = result;
       },
-      // It may fail while an earlier command is still being written; whoever finishes it sees the failure then.
+      // It may fail while an earlier command is still being written; whoever finishes it sees the
+      // failure then.
       () => {},
     );
   }
@@ -193,13 +220,21 @@ class ManyResults implements Running {
   }
 }
 
-function writeRendered(rendered: Rendered, { io, output, onStatus }: Execution): Promise<void> | undefined {
+function writeRendered(
+  rendered: Rendered,
+  { io, output, onStatus }: Execution,
+): Promise<void> | undefined {
   return output ? output.write(rendered) : writeAtOnce(rendered, io, onStatus);
 }
 
-async function writeAtOnce({ out, err, status }: Rendered, io: Io, onStatus: Execution["onStatus"]): Promise<void> {
+async function writeAtOnce(
+  { out, err, status }: Rendered,
+  io: Io,
+  onStatus: Execution["onStatus"],
+): Promise<void> {
   if (out !== undefined && out.length > 0) await write(io.stdout, out);
-  // What is said beside the results can be done without; a program that runs under a lock must not suffer from it.
+  // What is said beside the results can be done without; a program that runs under a lock must not
+  // suffer from it.
   if (err !== undefined && err.length > 0) await write(io.stderr, err).catch(() => {});
   if (status !== undefined) onStatus?.(status);
 }
@@ -221,7 +256,11 @@ async function fetchOutside(values: Values, reader: Reader): Promise<Values> {
   return Object.fromEntries(await Promise.all(fetched));
 }
 
-function outsideReader({ io, context, readStdin = () => readAll(io.stdin, context.signal) }: Execution): Reader {
+function outsideReader({
+  io,
+  context,
+  readStdin = () => readAll(io.stdin, context.signal),
+}: Execution): Reader {
   return {
     stdin: readStdin,
     async file(path) {

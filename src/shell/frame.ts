@@ -4,7 +4,10 @@ import type { Rendered } from "../render/renderer.ts";
 export class Frame {
   #height = 0;
 
-  /** What has to be written for it. Whatever is written in between, the next picture begins below it. */
+  /**
+   * What has to be written for it. Whatever is written in between, the next picture begins below
+   * it.
+   */
   place({ isFrame = false, ...rendered }: Rendered): Rendered {
     const { out = "", err = "" } = rendered;
     if (!isFrame || typeof out !== "string") {

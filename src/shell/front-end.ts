@@ -1,13 +1,16 @@
-/** What all front ends have in common: the world outside, the settings, and the context a command runs in. */
+/**
+ * What all front ends have in common: the world outside, the settings, and the context a command
+ * runs in.
+ */
 import type { Context, Program, RunningServer, ServerRequest } from "../commands/command.ts";
-import type { GlobalFlags } from "../global-options.ts";
+import type { GlobalFlags } from "../config/global-options.ts";
+import type { Warnings } from "../config/warnings.ts";
 import { type Io, inputEnd } from "../io/io.ts";
 import type { Renderer } from "../render/renderer.ts";
 import type { SessionOptions } from "../session/options.ts";
 import type { Session, WatchListener } from "../session/session.ts";
-import type { Warnings } from "../warnings.ts";
 import type { Execution } from "./execute.ts";
-import type { Dialect } from "./parser.ts";
+import type { Dialect } from "./parsing/parser.ts";
 import type { SeparateOptions, ShellState } from "./shell-state.ts";
 import type { Trace } from "./trace.ts";
 
@@ -22,11 +25,17 @@ export interface FrontEndOptions {
   /** Nothing is shown beside results and warnings. */
   readonly isQuiet?: boolean;
   /** Opens a session to `target`, or to the servers the program was started with. */
-  readonly openSession: (target?: string, options?: Pick<SessionOptions, "timeoutMs">) => Promise<Session>;
+  readonly openSession: (
+    target?: string,
+    options?: Pick<SessionOptions, "timeoutMs">,
+  ) => Promise<Session>;
   readonly startServer: (request: ServerRequest) => Promise<RunningServer>;
   /** Where what is risky about a session is told. */
   readonly warnings?: Warnings;
-  /** Told before a credential that was typed is sent to `target`, or to the servers the program was started with. */
+  /**
+   * Told before a credential that was typed is sent to `target`, or to the servers the program was
+   * started with.
+   */
   readonly onCredential?: (scheme: string, target: string | undefined) => Promise<void>;
   /** Somebody reads what is told while a command waits. */
   readonly isFollowed?: () => boolean;
@@ -67,12 +76,25 @@ export class FrontEnd {
   readonly #isForPeople: () => boolean;
   readonly #isFollowed: () => boolean;
   readonly #forLine: FrontEndOptions["forLine"];
-  /** By the options of the line: what a renderer and the rest need is set up once for all lines with the same options. */
+  /**
+   * By the options of the line: what a renderer and the rest need is set up once for all lines with
+   * the same options.
+   */
   readonly #ofLines = new Map<string, FrontEnd>();
   readonly #lineTrace: Trace | undefined;
 
   constructor(options: FrontEndOptions) {
-    const { io, program, signal, isReadOnly, isForPeople, asker, openSession, renderer, dialect = "zksh" } = options;
+    const {
+      io,
+      program,
+      signal,
+      isReadOnly,
+      isForPeople,
+      asker,
+      openSession,
+      renderer,
+      dialect = "zksh",
+    } = options;
     this.#isFollowed = options.isFollowed ?? (() => false);
     this.io = io;
     this.dialect = dialect;
@@ -89,7 +111,9 @@ export class FrontEnd {
     this.execution = { io, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
   }
 
-  /** For a line with these options of its own; this one for a line without any. Throws UsageError. */
+  /**
+   * For a line with these options of its own; this one for a line without any. Throws UsageError.
+   */
   forLine(flags: GlobalFlags): FrontEnd {
     if (this.#forLine === undefined || Object.keys(flags).length === 0) return this;
     const key = JSON.stringify(flags);
@@ -114,7 +138,15 @@ export class FrontEnd {
     return this.openSession(target, timeoutMs === undefined ? {} : { timeoutMs });
   };
 
-  context({ state, command, session, isOneShot = false, signal = this.signal, onWatch, onProgress }: Line): Context {
+  context({
+    state,
+    command,
+    session,
+    isOneShot = false,
+    signal = this.signal,
+    onWatch,
+    onProgress,
+  }: Line): Context {
     const isForPeople = this.#isForPeople;
     const isFollowed = this.#isFollowed;
     const { io, program } = this;

@@ -2,23 +2,32 @@
 import { findCommand, type Program } from "../commands/command.ts";
 import { Progress } from "../io/progress.ts";
 import type { FrontEnd } from "./front-end.ts";
-import { LineIo } from "./line-io.ts";
+import { StatementIo } from "./interactive/statement-io.ts";
 import { ShellState } from "./shell-state.ts";
 
-/** Runs the command and ends its session. Returns the exit code, or throws what the command threw. */
+/**
+ * Runs the command and ends its session. Returns the exit code, or throws what the command threw.
+ */
 export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { program } = frontEnd;
-  const state = new ShellState({ isInteractive: false, open: frontEnd.open, onIdentify: frontEnd.onCredential });
+  const state = new ShellState({
+    isInteractive: false,
+    open: frontEnd.open,
+    onIdentify: frontEnd.onCredential,
+  });
   const progress = new Progress(() => frontEnd.io.stderr);
   const needsSession = seemsToNeedSession(words, program);
   // Awaited below; until then a mistake on the command line is the better thing to report.
   if (needsSession) state.session().catch(() => {});
   try {
     // Loaded only now, so that the connection is made meanwhile.
-    const [{ LineParser }, { execute }] = await Promise.all([import("./line-parser.ts"), import("./execute.ts")]);
-    const parser = new LineParser({ commands: program.commands, dialect: frontEnd.dialect });
+    const [{ QuickParser }, { execute }] = await Promise.all([
+      import("./parsing/quick-parser.ts"),
+      import("./execute.ts"),
+    ]);
+    const parser = new QuickParser({ commands: program.commands, dialect: frontEnd.dialect });
     const invocation = await parser.parse(words, "/");
-    const session = invocation.entry.isOffline ? undefined : await state.session();
+    const session = invocation.entry.needsNoShellSession ? undefined : await state.session();
     const context = frontEnd.context({
       state,
       command: invocation.entry.name,
@@ -28,13 +37,15 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
       ...(frontEnd.dialect === "zkcli" && { onWatch: () => {} }),
       onProgress: (done, what) => progress.report(done, what),
     });
-    const { io } = new LineIo(frontEnd.io, () => progress.stop());
+    const { io } = new StatementIo(frontEnd.io, () => progress.stop());
     return await execute(invocation, {
       ...frontEnd.execution,
       io,
       context,
-      onStatus: (status) => (typeof status === "function" ? progress.start(status) : progress.stop(status)),
-      // From here on only answers are awaited: the goodbye can leave in the same flight as the requests.
+      onStatus: (status) =>
+        typeof status === "function" ? progress.start(status) : progress.stop(status),
+      // From here on only answers are awaited: the goodbye can leave in the same flight as the
+      // requests.
       onRequestsMade: () => void session?.close(),
     });
   } finally {
@@ -45,5 +56,10 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
 
 function seemsToNeedSession(words: readonly string[], { commands }: Program): boolean {
   const entry = findCommand(commands, words[0] ?? "");
-  return entry !== undefined && !entry.isOffline && !words.includes("--help") && !words.includes("-h");
+  return (
+    entry !== undefined &&
+    !entry.needsNoShellSession &&
+    !words.includes("--help") &&
+    !words.includes("-h")
+  );
 }

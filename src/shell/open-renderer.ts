@@ -1,5 +1,6 @@
-import type { ColorChoice } from "../config.ts";
-import type { ColorLevel, Environment, Output } from "../io/io.ts";
+import type { ColorChoice } from "../config/config.ts";
+import type { ColorLevel, Output } from "../io/io.ts";
+import type { Environment } from "../processes/child-requests.ts";
 import { createRenderer, type OutputFormat, type Renderer } from "../render/renderer.ts";
 import { createTheme, type Theme } from "../render/theme.ts";
 
@@ -12,12 +13,19 @@ export interface RenderSettings {
 }
 
 /**
- * The renderer for what is written to one stream: colours and widths differ from stream to stream. `stepsTo` is where the steps
- * of a lock go, beside the results.
+ * The renderer for what is written to one stream: colours and widths differ from stream to stream.
+ * `stepsTo` is where the steps of a lock go, beside the results.
  */
-export async function openRenderer(output: Output, settings: RenderSettings, stepsTo = output): Promise<Renderer> {
+export async function openRenderer(
+  output: Output,
+  settings: RenderSettings,
+  stepsTo = output,
+): Promise<Renderer> {
   const { format, color, isQuiet, isVerbose = false, isAscii = false } = settings;
-  const [theme, stepsTheme] = await Promise.all([openTheme(output, color), openTheme(stepsTo, color)]);
+  const [theme, stepsTheme] = await Promise.all([
+    openTheme(output, color),
+    openTheme(stepsTo, color),
+  ]);
   return createRenderer(format, {
     isTTY: output.isTTY,
     // A terminal can be resized while something is watched.

@@ -7,9 +7,10 @@ import { OperationError } from "../errors.ts";
 const MAX_DIRECTORY_BYTES = 70;
 
 /**
- * The server of --embedded: started when the first session is opened, gone with the program. It listens on a socket in a
- * directory that no other user may enter (mkdtemp makes it with mode 0700): on a port every user of the machine could
- * connect. The programs that we run find it by its path.
+ * The server of --embedded: started when the first session is opened, gone with the program. It
+ * listens on a socket in a directory that no other user may enter (mkdtemp makes it with mode
+ * 0700): on a port every user of the machine could connect. The programs that we run find it by its
+ * path.
  */
 export class PrivateServer {
   readonly #start: (request: ServerRequest) => Promise<RunningServer>;
@@ -35,10 +36,14 @@ export class PrivateServer {
     const parent = Buffer.byteLength(temporary) > MAX_DIRECTORY_BYTES ? "/tmp" : temporary;
     const directory = await mkdtemp(join(parent, "zksh-")).catch((cause: Error) => {
       const hint = "TMPDIR names another directory";
-      throw new OperationError("cannot-listen", `no directory for the server's socket: ${cause.message}`, {
-        cause,
-        hint,
-      });
+      throw new OperationError(
+        "cannot-listen",
+        `no directory for the server's socket: ${cause.message}`,
+        {
+          cause,
+          hint,
+        },
+      );
     });
     const remove = () => rm(directory, { recursive: true, force: true });
     try {

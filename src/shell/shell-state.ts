@@ -3,7 +3,7 @@ import type { Shell } from "../commands/command.ts";
 import { ConnectionError, type LockError } from "../errors.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import { describeRequest, type RevokeRequest } from "../recipes/locks/holder-record.ts";
-import { revoked } from "../recipes/locks/own-ticket.ts";
+import { revoked } from "../recipes/locks/queue/own-ticket.ts";
 import type { Session } from "../session/session.ts";
 
 interface Identity {
@@ -17,7 +17,9 @@ export interface ShellStateOptions {
   open(target: string | undefined, options?: SeparateOptions): Promise<Session>;
   /** Tells something that no line has asked for. */
   say?(line: string): void;
-  /** Told before a credential is sent to `target`, or to the servers the program was started with. */
+  /**
+   * Told before a credential is sent to `target`, or to the servers the program was started with.
+   */
   readonly onIdentify?: ((scheme: string, target: string | undefined) => Promise<void>) | undefined;
 }
 
@@ -50,7 +52,12 @@ export class ShellState implements Shell {
   #isDisconnected = false;
   #isConnecting = false;
 
-  constructor({ isInteractive, open, say = () => {}, onIdentify = async () => {} }: ShellStateOptions) {
+  constructor({
+    isInteractive,
+    open,
+    say = () => {},
+    onIdentify = async () => {},
+  }: ShellStateOptions) {
     this.isInteractive = isInteractive;
     this.say = say;
     this.#open = open;
@@ -91,10 +98,14 @@ export class ShellState implements Shell {
     return () => this.#sessionListeners.delete(listener);
   }
 
-  /** The session, opened now if there is none, or if the last one was lost. Throws after `close`. */
+  /**
+   * The session, opened now if there is none, or if the last one was lost. Throws after `close`.
+   */
   async session(): Promise<Session> {
     if (this.#isDisconnected) {
-      throw new ConnectionError("not-connected", "not connected", { hint: "connect opens a session" });
+      throw new ConnectionError("not-connected", "not connected", {
+        hint: "connect opens a session",
+      });
     }
     const current = this.#session ?? this.#begin();
     const session = await current;
@@ -129,7 +140,8 @@ export class ShellState implements Shell {
     const giveOrSay = () => give().catch((error: unknown) => this.say(notGivenBack(path, error)));
     if (this.#lines === 0) return void giveOrSay();
     this.#wanted.push(giveOrSay);
-    if (this.isInteractive) this.say(`${describeRequest(path, request)}: given back when this line is over`);
+    if (this.isInteractive)
+      this.say(`${describeRequest(path, request)}: given back when this line is over`);
   }
 
   /** Runs a line: as long as it takes, no lock is given back to whoever asks for it. */
@@ -178,7 +190,8 @@ export class ShellState implements Shell {
   async end(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
-    for (const lock of this.heldLocks.values()) while (lock.count > 0) void lock.release().catch(() => {});
+    for (const lock of this.heldLocks.values())
+      while (lock.count > 0) void lock.release().catch(() => {});
     this.heldLocks.clear();
     // A session that could not be opened has nothing to close; whoever asked for it has been told.
     await session?.then(
@@ -203,7 +216,8 @@ export class ShellState implements Shell {
 
   #identified(session: Session): Session {
     for (const { scheme, credential } of this.#identities) {
-      // Ahead of whatever is asked next. A refusal of what was accepted before shows as a missing permission.
+      // Ahead of whatever is asked next. A refusal of what was accepted before shows as a missing
+      // permission.
       session.addAuth(scheme, credential).catch(() => {});
     }
     return session;

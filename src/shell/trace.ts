@@ -1,4 +1,6 @@
-/** The protocol trace of --debug: for the whole program, or only while a line that asks for it runs. */
+/**
+ * The protocol trace of --debug: for the whole program, or only while a line that asks for it runs.
+ */
 export class Trace {
   readonly #write: (line: string) => void;
   readonly #isAlwaysOn: boolean;

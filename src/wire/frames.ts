@@ -1,6 +1,8 @@
 import { type JuteReader, MalformedFrameError } from "./jute.ts";
 
-/** A frame that is announced to be longer than the reader takes. Nothing of it has been buffered. */
+/**
+ * A frame that is announced to be longer than the reader takes. Nothing of it has been buffered.
+ */
 export class OversizedFrameError extends MalformedFrameError {
   readonly length: number;
   readonly limit: number;
@@ -13,8 +15,8 @@ export class OversizedFrameError extends MalformedFrameError {
 }
 
 /**
- * Cuts a byte stream into length-prefixed frames in linear time: a frame that arrived whole is read in place,
- * one that spans chunks is copied once into a buffer of its exact size.
+ * Cuts a byte stream into length-prefixed frames in linear time: a frame that arrived whole is read
+ * in place, one that spans chunks is copied once into a buffer of its exact size.
  */
 export class FrameReader {
   readonly #backlog: Buffer[] = [];
@@ -25,7 +27,10 @@ export class FrameReader {
   #body: Buffer | undefined;
   #bodyFilled = 0;
 
-  /** Frames longer than this are refused; a stranger's first bytes read as a length are usually huge. */
+  /**
+   * Frames longer than this are refused; a stranger's first bytes read as a length are usually
+   * huge.
+   */
   maxLength: number;
 
   constructor(maxLength: number) {
@@ -36,7 +41,10 @@ export class FrameReader {
     this.#backlog.push(chunk);
   }
 
-  /** Points `reader` at the next whole frame; false when more bytes are needed. Throws MalformedFrameError. */
+  /**
+   * Points `reader` at the next whole frame; false when more bytes are needed. Throws
+   * MalformedFrameError.
+   */
   next(reader: JuteReader): boolean {
     while (this.#position < this.#chunk.length || this.#nextChunk()) {
       if (this.#body !== undefined) {

@@ -1,17 +1,27 @@
 /**
- * Jute, ZooKeeper's serialisation: big-endian integers, length-prefixed strings and buffers (-1 is null), inline records.
- * Written for throughput: one writer collects the frames of a whole turn, one reader walks a received chunk in place.
+ * Jute, ZooKeeper's serialisation: big-endian integers, length-prefixed strings and buffers (-1 is
+ * null), inline records. Written for throughput: one writer collects the frames of a whole turn,
+ * one reader walks a received chunk in place.
  */
 
-/** A reply that ends early or counts wrongly. The connection that sent it cannot be trusted any further. */
+/**
+ * A reply that ends early or counts wrongly. The connection that sent it cannot be trusted any
+ * further.
+ */
 export class MalformedFrameError extends Error {
   override readonly name: string = "MalformedFrameError";
 }
 
 const NULL_LENGTH = -1;
-/** Below this size data is copied out of the receive buffer, so that a short value does not keep 64 KB alive. */
+/**
+ * Below this size data is copied out of the receive buffer, so that a short value does not keep 64
+ * KB alive.
+ */
 const COPY_BELOW = 4096;
-/** And below this part of its memory, which may hold many values: one that is kept keeps at most twice its length alive. */
+/**
+ * And below this part of its memory, which may hold many values: one that is kept keeps at most
+ * twice its length alive.
+ */
 const COPY_BELOW_SHARE = 0.5;
 const INITIAL_SIZE = 4096;
 /** A buffer that one large write has grown past this is not kept for the next turn. */
@@ -88,7 +98,8 @@ export class JuteWriter {
 
   /** The bytes collected since the last call; the writer starts afresh. */
   take(): Buffer {
-    // A copy, because the socket may keep the bytes while the writer goes on filling its own buffer.
+    // A copy, because the socket may keep the bytes while the writer goes on filling its own
+    // buffer.
     const taken = Buffer.allocUnsafe(this.#length);
     this.#buffer.copy(taken, 0, 0, this.#length);
     this.#length = 0;
@@ -154,7 +165,8 @@ export class JuteReader {
     const length = this.int();
     if (length === NULL_LENGTH) return null;
     const start = this.#advance(length);
-    const isShort = length < COPY_BELOW || length < this.#buffer.buffer.byteLength * COPY_BELOW_SHARE;
+    const isShort =
+      length < COPY_BELOW || length < this.#buffer.buffer.byteLength * COPY_BELOW_SHARE;
     if (!isShort) return this.#buffer.subarray(start, start + length);
     const copy = Buffer.allocUnsafe(length);
     this.#buffer.copy(copy, 0, start, start + length);
@@ -178,7 +190,8 @@ export class JuteReader {
   vector<T>(read: () => T): T[] {
     const count = this.int();
     if (count === NULL_LENGTH) return [];
-    // Every item takes at least four bytes, so a count beyond the frame is a lie that must not size an array.
+    // Every item takes at least four bytes, so a count beyond the frame is a lie that must not size
+    // an array.
     if (count < 0 || count > this.remaining / 4)
       throw new MalformedFrameError(`a vector of ${count} in ${this.remaining} bytes`);
     const items = new Array<T>(count);

@@ -88,7 +88,10 @@ export interface CreateRecord {
   readonly ttlMs?: bigint;
 }
 
-export function readCreate(reader: JuteReader, { hasTtl }: { readonly hasTtl: boolean }): CreateRecord {
+export function readCreate(
+  reader: JuteReader,
+  { hasTtl }: { readonly hasTtl: boolean },
+): CreateRecord {
   return {
     path: reader.text(),
     data: reader.buffer(),
@@ -115,8 +118,13 @@ export function writeConnectRequest(writer: JuteWriter, request: ConnectRequest)
   writer.boolean(request.readOnly);
 }
 
-/** As {@link ConnectRequest}; clients before 3.4 leave the flag out, and do not expect one in the answer. */
-export function readConnectRequest(reader: JuteReader): ConnectRequest & { readonly hasReadOnlyFlag: boolean } {
+/**
+ * As {@link ConnectRequest}; clients before 3.4 leave the flag out, and do not expect one in the
+ * answer.
+ */
+export function readConnectRequest(
+  reader: JuteReader,
+): ConnectRequest & { readonly hasReadOnlyFlag: boolean } {
   reader.int(); // protocol version
   const request = {
     lastZxidSeen: reader.long(),
@@ -173,8 +181,9 @@ export function readMultiHeader(reader: JuteReader): { type: number; done: boole
 }
 
 /**
- * The error number of one result of a multiRead, or 0 where its answer follows. Apache's servers send an error as a result
- * of its own type with the number behind it; others set the number in the header of the read and send no body.
+ * The error number of one result of a multiRead, or 0 where its answer follows. Apache's servers
+ * send an error as a result of its own type with the number behind it; others set the number in the
+ * header of the read and send no body.
  */
 export function readResultCode(reader: JuteReader, expected: number): number {
   const { type, done, err } = readMultiHeader(reader);

@@ -94,7 +94,11 @@ test("a row has the samples of those who took turns, by name", () => {
 });
 
 test("a growth table shows the digits that matter", () => {
-  const table = { title: "cost", columns: ["waiters", "ms", "note"], rows: [[1000, 0.01234, "flat"]] };
+  const table = {
+    title: "cost",
+    columns: ["waiters", "ms", "note"],
+    rows: [[1000, 0.01234, "flat"]],
+  };
   expect(growthText(table)).toMatchInlineSnapshot(`
     "cost
 
@@ -121,5 +125,6 @@ test("everybody comes behind everybody else sooner or later", async () => {
     ["a", "b", "c", "d"].map((name) => ({ name, run: async () => order.push(name) })),
   );
   const pairs = new Set(order.map((name, index) => `${order[index - 1]}${name}`));
-  for (const one of "abcd") for (const other of "abcd") if (one !== other) expect(pairs).toContain(one + other);
+  for (const one of "abcd")
+    for (const other of "abcd") if (one !== other) expect(pairs).toContain(one + other);
 });

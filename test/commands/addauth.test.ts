@@ -7,7 +7,11 @@ import { expected, outcome, type Row, run } from "./run.ts";
 const NOTE = "note: an identity ends with its session; --auth SCHEME:CRED gives one to a command\n";
 
 const rows: Row[] = [
-  { name: "tells that a one-shot's identity does not last", argv: ["addauth", "digest", "bob:pw"], stderr: NOTE },
+  {
+    name: "tells that a one-shot's identity does not last",
+    argv: ["addauth", "digest", "bob:pw"],
+    stderr: NOTE,
+  },
   { name: "-q leaves the note out", argv: ["-q", "addauth", "digest", "bob:pw"] },
   {
     name: "confirms on a terminal",
@@ -25,7 +29,8 @@ const rows: Row[] = [
   {
     name: "asks for a password, which takes a terminal",
     argv: ["addauth", "digest", "bob"],
-    stderr: "error: no terminal to ask for bob's password; use addauth digest bob:PASSWORD or --auth-file\n",
+    stderr:
+      "error: no terminal to ask for bob's password; use addauth digest bob:PASSWORD or --auth-file\n",
     exit: 9,
   },
   {
@@ -37,7 +42,11 @@ const rows: Row[] = [
   {
     name: "a refusal is exit code 4",
     argv: ["addauth", "nope", "x"],
-    failures: { nope: new PermissionError("auth-failed", "authentication failed (AuthFailed)", { code: -115 }) },
+    failures: {
+      nope: new PermissionError("auth-failed", "authentication failed (AuthFailed)", {
+        code: -115,
+      }),
+    },
     stderr:
       "error: authentication failed (AuthFailed)\n" +
       "  the server does not know the scheme, or does not accept the proof\n",
@@ -61,11 +70,14 @@ describe("addauth", () => {
   });
 
   test("asks for a password only where there is none, and sends what was typed", async () => {
-    expect(addauth.secret?.({ scheme: "digest", auth: "bob" }, {})).toMatchObject({ question: "Password for bob" });
+    expect(addauth.secret?.({ scheme: "digest", auth: "bob" }, {})).toMatchObject({
+      question: "Password for bob",
+    });
     expect(addauth.secret?.({ scheme: "digest", auth: "bob:pw" }, {})).toBeUndefined();
     expect(addauth.secret?.({ scheme: "sasl", auth: "bob" }, {})).toBeUndefined();
     const proofs: string[] = [];
-    const identify = async (scheme: string, proof: Buffer) => void proofs.push(`${scheme} ${proof}`);
+    const identify = async (scheme: string, proof: Buffer) =>
+      void proofs.push(`${scheme} ${proof}`);
     const context = { shell: { identify }, secret: "s3:cret" } as unknown as Context;
     await addauth.run(context, { scheme: "digest", auth: "bob" }, {});
     expect(proofs).toEqual(["digest bob:s3:cret"]);

@@ -67,7 +67,9 @@ describe("ttl", () => {
   });
 
   test.each(["0", "-5", "1099511627776"])("refuses %s", (word) => {
-    expect(() => ttl(word, at)).toThrow("ttl must be positive and cannot be larger than: 1099511627775");
+    expect(() => ttl(word, at)).toThrow(
+      "ttl must be positive and cannot be larger than: 1099511627775",
+    );
   });
 });
 

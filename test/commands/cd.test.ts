@@ -4,10 +4,25 @@ import { expected, outcome, type Row } from "./run.ts";
 const given = { "/a": "", "/a/b": "", "/a/b/c": "x" };
 
 const rows: Row[] = [
-  { name: "relative paths start where it leads", argv: ["-c", "cd /a; cd b; pwd; get c"], given, stdout: "/a/b\nx" },
-  { name: "goes up, and ignores a slash at the end", argv: ["-c", "cd /a/b/; cd ..; pwd"], given, stdout: "/a\n" },
+  {
+    name: "relative paths start where it leads",
+    argv: ["-c", "cd /a; cd b; pwd; get c"],
+    given,
+    stdout: "/a/b\nx",
+  },
+  {
+    name: "goes up, and ignores a slash at the end",
+    argv: ["-c", "cd /a/b/; cd ..; pwd"],
+    given,
+    stdout: "/a\n",
+  },
   { name: "without a path it is the root", argv: ["-c", "cd /a; cd; pwd"], given, stdout: "/\n" },
-  { name: "- goes back, and says where", argv: ["-c", "cd /a; cd /a/b; cd -; pwd"], given, stdout: "/a\n/a\n" },
+  {
+    name: "- goes back, and says where",
+    argv: ["-c", "cd /a; cd /a/b; cd -; pwd"],
+    given,
+    stdout: "/a\n/a\n",
+  },
   { name: "// is the root too", argv: ["-c", "cd /a; cd //; pwd"], given, stdout: "/\n" },
   {
     name: "- has nowhere to go at first",

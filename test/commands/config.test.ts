@@ -21,7 +21,9 @@ describe("config", () => {
   });
 
   test("-c writes the version and the clients' addresses", async () => {
-    expect(await show("config", "-c")).toBe("100000000 127.0.0.1:22201,127.0.0.1:22202,127.0.0.1:22203\n");
+    expect(await show("config", "-c")).toBe(
+      "100000000 127.0.0.1:22201,127.0.0.1:22202,127.0.0.1:22203\n",
+    );
   });
 
   test("-c has Java's order as zkCli", async () => {
@@ -30,7 +32,9 @@ describe("config", () => {
   });
 
   test("-s writes the stat too", async () => {
-    expect(await show("config", "-s")).toMatch(/^server\.1=.*\n.*\n.*\nversion=100000000\n(\w+ = .*\n){11}$/);
+    expect(await show("config", "-s")).toMatch(
+      /^server\.1=.*\n.*\n.*\nversion=100000000\n(\w+ = .*\n){11}$/,
+    );
   });
 
   test("JSON has both, and what is in the text", async () => {

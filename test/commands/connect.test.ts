@@ -29,7 +29,12 @@ describe("connect", () => {
   });
 
   test("leaves one session and opens the next, there and later at the same place", async () => {
-    const { opened, session, exit } = await run(["-s", "a", "-c", "ls /; connect b:9/c; ls /; connect"]);
+    const { opened, session, exit } = await run([
+      "-s",
+      "a",
+      "-c",
+      "ls /; connect b:9/c; ls /; connect",
+    ]);
     expect(exit).toBe(0);
     expect(opened.map(({ servers, chroot }) => [servers[0], chroot])).toEqual([
       [{ host: "a", port: 2181 }, ""],

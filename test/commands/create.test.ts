@@ -8,13 +8,37 @@ const NOTE = "note: an ephemeral ends with its session, and this session ends no
 
 const rows: Row[] = [
   { name: "writes the path to a pipe", argv: ["create", "/a"], stdout: "/a\n" },
-  { name: "confirms on a terminal", argv: ["create", "/a", "x"], tty: true, stdout: "Created /a\n" },
+  {
+    name: "confirms on a terminal",
+    argv: ["create", "/a", "x"],
+    tty: true,
+    stdout: "Created /a\n",
+  },
   { name: "JSON has the path", argv: ["--json", "create", "/a"], stdout: '{"path":"/a"}\n' },
-  { name: "zkCli confirms on stderr", argv: ["-o", "zkcli", "create", "/a"], stderr: "Created /a\n" },
+  {
+    name: "zkCli confirms on stderr",
+    argv: ["-o", "zkcli", "create", "/a"],
+    stderr: "Created /a\n",
+  },
   { name: "-s gives the real path", argv: ["create", "-s", "/a-"], stdout: "/a-0000000000\n" },
-  { name: "-s may end with a slash", argv: ["create", "-s", "/a/"], given: { "/a": "" }, stdout: "/a/0000000000\n" },
-  { name: "-e says that it will not last", argv: ["create", "-e", "/a"], stdout: "/a\n", stderr: NOTE },
-  { name: "flags can be bundled", argv: ["create", "-es", "/a"], stdout: "/a0000000000\n", stderr: NOTE },
+  {
+    name: "-s may end with a slash",
+    argv: ["create", "-s", "/a/"],
+    given: { "/a": "" },
+    stdout: "/a/0000000000\n",
+  },
+  {
+    name: "-e says that it will not last",
+    argv: ["create", "-e", "/a"],
+    stdout: "/a\n",
+    stderr: NOTE,
+  },
+  {
+    name: "flags can be bundled",
+    argv: ["create", "-es", "/a"],
+    stdout: "/a0000000000\n",
+    stderr: NOTE,
+  },
   { name: "-q leaves the note out", argv: ["-q", "create", "-e", "/a"], stdout: "/a\n" },
   { name: "-p makes parents", argv: ["create", "-p", "/a/b/c"], stdout: "/a/b/c\n" },
   {
@@ -28,20 +52,27 @@ const rows: Row[] = [
     name: "a znode that exists is a conflict",
     argv: ["create", "/a"],
     given: { "/a": "" },
-    stderr: "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
+    stderr:
+      "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
     exit: 5,
   },
   {
     name: "-p does not hide that the znode exists",
     argv: ["create", "-p", "/a"],
     given: { "/a": "" },
-    stderr: "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
+    stderr:
+      "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
     exit: 5,
   },
   {
     name: "-p reports the parent that could not be made",
     argv: ["create", "-p", "/a/b/c"],
-    failures: { "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", { code: -102, path: "/a" }) },
+    failures: {
+      "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", {
+        code: -102,
+        path: "/a",
+      }),
+    },
     stderr:
       "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
     exit: 4,
@@ -50,15 +81,23 @@ const rows: Row[] = [
     name: "-p reports a parent that cannot have children",
     argv: ["create", "-p", "/e/b/c"],
     given: { "/e": "" },
-    failures: { "/e/b": new ConflictError("no-children-for-ephemerals", "ephemerals have none: /e/b") },
+    failures: {
+      "/e/b": new ConflictError("no-children-for-ephemerals", "ephemerals have none: /e/b"),
+    },
     stderr: "error: ephemerals have none: /e/b\n",
     exit: 5,
   },
   {
     name: "-p does not lead to -p",
     argv: ["create", "-p", "/a/b"],
-    failures: { "/a/b": new NoNodeError("no-node", "no such znode: /a/b (NoNode)", { code: -101, path: "/a/b" }) },
-    stderr: "error: no such znode: /a/b (NoNode)\n  a parent was deleted meanwhile, or the chroot does not exist\n",
+    failures: {
+      "/a/b": new NoNodeError("no-node", "no such znode: /a/b (NoNode)", {
+        code: -101,
+        path: "/a/b",
+      }),
+    },
+    stderr:
+      "error: no such znode: /a/b (NoNode)\n  a parent was deleted meanwhile, or the chroot does not exist\n",
     exit: 3,
   },
   {
@@ -69,7 +108,8 @@ const rows: Row[] = [
   {
     name: "-c excludes -e and -s",
     argv: ["create", "-ce", "/a"],
-    stderr: "error: -c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.\n",
+    stderr:
+      "error: -c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.\n",
     exit: 2,
   },
   {
@@ -167,16 +207,26 @@ describe("create", () => {
     ["-s", "--literal", "@/etc/passwd"],
   ])("%s %s %s: the data is text", async (...words) => {
     const { session, exit } = await run(["create", "/a", ...words]);
-    expect([exit, session.dataOf(words[0] === "-s" ? "/a0000000000" : "/a")]).toEqual([0, "@/etc/passwd"]);
+    expect([exit, session.dataOf(words[0] === "-s" ? "/a0000000000" : "/a")]).toEqual([
+      0,
+      "@/etc/passwd",
+    ]);
   });
 
   test("passes the ACL on, to parents too", async () => {
     const { session } = await run(["create", "-p", "/a/b", "x", `digest:${HASHED}:rw`]);
-    expect(session.creates.map(({ acl }) => acl)).toEqual(Array(3).fill([{ scheme: "digest", id: HASHED, perms: 3 }]));
+    expect(session.creates.map(({ acl }) => acl)).toEqual(
+      Array(3).fill([{ scheme: "digest", id: HASHED, perms: 3 }]),
+    );
   });
 
   test("a password where a hash belongs is refused, and not repeated", async () => {
-    const { session, stderr, exit } = await run(["create", "/a", "x", "world:anyone:r,digest:bob:secret:cdrwa"]);
+    const { session, stderr, exit } = await run([
+      "create",
+      "/a",
+      "x",
+      "world:anyone:r,digest:bob:secret:cdrwa",
+    ]);
     expect([stderr.split("\n")[0], exit]).toEqual([
       "error: the digest of 'bob' is not a hash (28 characters of base64)",
       2,
@@ -204,6 +254,12 @@ describe("create", () => {
 
   test("-p tries the znode alone, then everything in one flight, and only then says goodbye", async () => {
     const { session } = await run(["create", "-p", "/a/b/c"]);
-    expect(session.asked).toEqual(["create /a/b/c", "create /a", "create /a/b", "create /a/b/c", "close"]);
+    expect(session.asked).toEqual([
+      "create /a/b/c",
+      "create /a",
+      "create /a/b",
+      "create /a/b/c",
+      "close",
+    ]);
   });
 });

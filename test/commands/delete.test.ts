@@ -3,14 +3,32 @@ import { OperationError } from "../../src/errors.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 
 const given = { "/a": "", "/a/b": "" };
-const badVersion = (expected: number) => `error: /a/b is at version 0, not ${expected} (BadVersion)\n`;
+const badVersion = (expected: number) =>
+  `error: /a/b is at version 0, not ${expected} (BadVersion)\n`;
 
 const rows: Row[] = [
   { name: "is silent in a pipe", argv: ["delete", "/a/b"], given },
-  { name: "confirms on a terminal", argv: ["delete", "/a/b"], given, tty: true, stdout: "Deleted /a/b\n" },
-  { name: "JSON has the path", argv: ["--json", "delete", "/a/b"], given, stdout: '{"path":"/a/b"}\n' },
+  {
+    name: "confirms on a terminal",
+    argv: ["delete", "/a/b"],
+    given,
+    tty: true,
+    stdout: "Deleted /a/b\n",
+  },
+  {
+    name: "JSON has the path",
+    argv: ["--json", "delete", "/a/b"],
+    given,
+    stdout: '{"path":"/a/b"}\n',
+  },
   { name: "is silent as zkCli", argv: ["-o", "zkcli", "delete", "/a/b"], given },
-  { name: "honours -v", argv: ["delete", "/a/b", "-v", "7"], given, stderr: badVersion(7), exit: 5 },
+  {
+    name: "honours -v",
+    argv: ["delete", "/a/b", "-v", "7"],
+    given,
+    stderr: badVersion(7),
+    exit: 5,
+  },
   {
     name: "honours a version as the last word",
     argv: ["delete", "/a/b", "99"],
@@ -75,7 +93,12 @@ const rows: Row[] = [
   {
     name: "says that the root has to stay",
     argv: ["delete", "/"],
-    failures: { "/": new OperationError("bad-arguments", "bad arguments: / (BadArguments)", { code: -8, path: "/" }) },
+    failures: {
+      "/": new OperationError("bad-arguments", "bad arguments: / (BadArguments)", {
+        code: -8,
+        path: "/",
+      }),
+    },
     stderr: "error: / cannot be deleted\n",
     exit: 1,
   },
@@ -83,7 +106,8 @@ const rows: Row[] = [
     name: "does not delete what has children",
     argv: ["delete", "/a"],
     given,
-    stderr: "error: znode has children: /a (NotEmpty)\n  deleteall deletes a znode and everything below it\n",
+    stderr:
+      "error: znode has children: /a (NotEmpty)\n  deleteall deletes a znode and everything below it\n",
     exit: 5,
   },
   {
@@ -97,7 +121,8 @@ const rows: Row[] = [
     name: "refuses to write in read-only mode",
     argv: ["--read-only", "delete", "/a/b"],
     given,
-    stderr: "error: delete would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+    stderr:
+      "error: delete would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
     exit: 9,
   },
 ];

@@ -5,7 +5,10 @@ import { expected, outcome, type Row, run } from "./run.ts";
 import { StubSession } from "./stub-session.ts";
 
 const given = { "/a": "", "/a/b": "", "/a/b/c": "", "/a/d": "", "/a/e": "", "/a/f": "", "/g": "" };
-const noAuth = new PermissionError("no-auth", "not permitted: /a/b/c (NoAuth)", { code: -102, path: "/a/b/c" });
+const noAuth = new PermissionError("no-auth", "not permitted: /a/b/c (NoAuth)", {
+  code: -102,
+  path: "/a/b/c",
+});
 
 const rows: Row[] = [
   {
@@ -41,7 +44,12 @@ const rows: Row[] = [
     given,
     stdout: '{"path":"/a","deleted":6}\n',
   },
-  { name: "is called rmr, too", argv: ["--json", "-y", "rmr", "/a"], given, stdout: '{"path":"/a","deleted":6}\n' },
+  {
+    name: "is called rmr, too",
+    argv: ["--json", "-y", "rmr", "/a"],
+    given,
+    stdout: '{"path":"/a","deleted":6}\n',
+  },
   {
     name: "--dry-run lists",
     argv: ["deleteall", "--dry-run", "/a"],
@@ -65,7 +73,8 @@ const rows: Row[] = [
     argv: ["-y", "deleteall", "/a"],
     given,
     failures: { "/a/b/c": noAuth },
-    stderr: "error: not permitted: /a/b/c (NoAuth)\nerror: 3 znodes deleted, 1 znode could not be deleted\n",
+    stderr:
+      "error: not permitted: /a/b/c (NoAuth)\nerror: 3 znodes deleted, 1 znode could not be deleted\n",
     exit: 8,
   },
   {
@@ -142,7 +151,11 @@ const rows: Row[] = [
     given,
     stdout: "/g\n/a/b\n/a/b/c\n",
   },
-  { name: "ignores further words as zkCli", argv: ["-o", "zkcli", "-y", "deleteall", "/g", "/x"], given },
+  {
+    name: "ignores further words as zkCli",
+    argv: ["-o", "zkcli", "-y", "deleteall", "/g", "/x"],
+    given,
+  },
   {
     name: "the batch size is a number",
     argv: ["-y", "deleteall", "/a", "-b", "x"],
@@ -191,15 +204,33 @@ describe("deleteall", () => {
     const session = new StubSession(
       Object.fromEntries(["/a", ..."0123456789"].map((n) => [n === "/a" ? n : `/a/${n}`, ""])),
     );
-    const { stderr, exit } = await interruptedAt(session, "multi", 2, ["-y", "deleteall", "-b", "2", "/a"]);
-    expect([exit, stderr]).toEqual([130, "interrupted: 4 znodes deleted below /a; the rest is still there\n"]);
+    const { stderr, exit } = await interruptedAt(session, "multi", 2, [
+      "-y",
+      "deleteall",
+      "-b",
+      "2",
+      "/a",
+    ]);
+    expect([exit, stderr]).toEqual([
+      130,
+      "interrupted: 4 znodes deleted below /a; the rest is still there\n",
+    ]);
     expect(session.paths()).toHaveLength(8);
   });
 
   test("Ctrl-C without transactions says it too", async () => {
     const session = new StubSession(given);
-    const { stderr, exit } = await interruptedAt(session, "delete", 3, ["-y", "deleteall", "-b", "0", "/a"]);
-    expect([exit, stderr]).toEqual([130, "interrupted: 3 znodes deleted below /a; the rest is still there\n"]);
+    const { stderr, exit } = await interruptedAt(session, "delete", 3, [
+      "-y",
+      "deleteall",
+      "-b",
+      "0",
+      "/a",
+    ]);
+    expect([exit, stderr]).toEqual([
+      130,
+      "interrupted: 3 znodes deleted below /a; the rest is still there\n",
+    ]);
   });
 
   test("--dry-run deletes nothing, and asks nothing", async () => {

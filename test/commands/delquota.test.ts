@@ -19,7 +19,12 @@ const rows: Row[] = [
     stdout: "Deleted the quota of /p/q\n",
   },
   { name: "is silent as zkCli", argv: ["-o", "zkcli", "delquota", "/p/q"], given },
-  { name: "JSON has the path", argv: ["--json", "delquota", "/p/q"], given, stdout: '{"path":"/p/q"}\n' },
+  {
+    name: "JSON has the path",
+    argv: ["--json", "delquota", "/p/q"],
+    given,
+    stdout: '{"path":"/p/q"}\n',
+  },
   {
     name: "says that there is none",
     argv: ["delquota", "/x"],
@@ -56,7 +61,13 @@ describe("delquota", () => {
   test("leaves what others need", async () => {
     const other = { [`${AT}/r`]: "", [`${AT}/r/zookeeper_limits`]: "count=1,bytes=-1" };
     const { session } = await run(["delquota", "/p/q"], { given: { ...given, ...other } });
-    expect(session.paths()).toEqual(["/", "/zookeeper", "/zookeeper/quota", AT, ...Object.keys(other)]);
+    expect(session.paths()).toEqual([
+      "/",
+      "/zookeeper",
+      "/zookeeper/quota",
+      AT,
+      ...Object.keys(other),
+    ]);
   });
 
   test.each([

@@ -14,7 +14,12 @@ const rows: Row[] = [
     stdout: "/b does not exist\n",
     exit: 1,
   },
-  { name: "says it in JSON", argv: ["exists", "/a", "--json"], given, stdout: '{"path":"/a","exists":true}\n' },
+  {
+    name: "says it in JSON",
+    argv: ["exists", "/a", "--json"],
+    given,
+    stdout: '{"path":"/a","exists":true}\n',
+  },
   {
     name: "says of each of several whether it exists",
     argv: ["exists", "/a", "/b"],

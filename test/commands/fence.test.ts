@@ -18,24 +18,34 @@ const data = async (path: string) => String((await session.getData(path)).data);
 describe("fence check", () => {
   test("tells a hold that goes on from one that is over", async () => {
     await session.create("/deploy", null);
-    const { path, stat } = await session.create2("/deploy/lock-", null, { mode: "ephemeralSequential" });
+    const { path, stat } = await session.create2("/deploy/lock-", null, {
+      mode: "ephemeralSequential",
+    });
     const sequencer = `exclusive:0x${stat.czxid.toString(16)}:${path}`;
     expect(await fence("check", sequencer)).toEqual({ exit: 0, stdout: "current\n", stderr: "" });
     expect(await runReal(server, ["--json", "fence", "check", sequencer])).toMatchObject({
       stdout: `${JSON.stringify({ node: path, czxid: `0x${stat.czxid.toString(16)}`, current: true })}\n`,
     });
     // The same name, made again.
-    expect(await fence("check", `exclusive:0x1:${path}`)).toEqual({ exit: 1, stdout: "stale\n", stderr: "" });
+    expect(await fence("check", `exclusive:0x1:${path}`)).toEqual({
+      exit: 1,
+      stdout: "stale\n",
+      stderr: "",
+    });
     await session.delete(path);
     expect(await fence("check", sequencer)).toEqual({ exit: 1, stdout: "stale\n", stderr: "" });
   });
 
-  test.each(["x", "exclusive:31:/a", "exclusive:0x1f:a", "shared:0x1f:/a", "exclusive:0x1f:/a//b", "exclusive:0xg:/a"])(
-    "%s is no sequencer",
-    async (sequencer) => {
-      expect((await fence("check", sequencer)).exit).toBe(2);
-    },
-  );
+  test.each([
+    "x",
+    "exclusive:31:/a",
+    "exclusive:0x1f:a",
+    "shared:0x1f:/a",
+    "exclusive:0x1f:/a//b",
+    "exclusive:0xg:/a",
+  ])("%s is no sequencer", async (sequencer) => {
+    expect((await fence("check", sequencer)).exit).toBe(2);
+  });
 
   test("takes no token", async () => {
     expect(await fence("check", "exclusive:0x1f:/a", "7")).toMatchObject({
@@ -47,10 +57,22 @@ describe("fence check", () => {
 
 describe("fence guard", () => {
   test("--acl keeps others from turning the token back, on the znode and its parents", async () => {
-    const ann = openFor(server, { auth: [{ scheme: "digest", credential: Buffer.from("ann:secret") }] });
-    const guard = ["--auth", "digest:ann:secret", "fence", "guard", "--acl", "auth::cdrwa", "/fences/db"];
+    const ann = openFor(server, {
+      auth: [{ scheme: "digest", credential: Buffer.from("ann:secret") }],
+    });
+    const guard = [
+      "--auth",
+      "digest:ann:secret",
+      "fence",
+      "guard",
+      "--acl",
+      "auth::cdrwa",
+      "/fences/db",
+    ];
     expect(await runReal(server, [...guard, "7"])).toMatchObject({ exit: 0, stderr: "" });
-    expect(await rejection(session.setData("/fences/db", Buffer.from("1")))).toMatchObject({ reason: "no-auth" });
+    expect(await rejection(session.setData("/fences/db", Buffer.from("1")))).toMatchObject({
+      reason: "no-auth",
+    });
     expect(await rejection(session.delete("/fences/db"))).toMatchObject({ reason: "no-auth" });
     expect(await runReal(server, [...guard, "6"])).toMatchObject({ exit: 1 });
     expect(String((await ann.getData("/fences/db")).data)).toBe("7");
@@ -63,7 +85,11 @@ describe("fence guard", () => {
   });
 
   test("lets tokens pass that are not lower, and keeps the highest", async () => {
-    expect(await fence("guard", "/fences/db", "8589934607")).toEqual({ exit: 0, stdout: "", stderr: "" });
+    expect(await fence("guard", "/fences/db", "8589934607")).toEqual({
+      exit: 0,
+      stdout: "",
+      stderr: "",
+    });
     expect(await data("/fences/db")).toBe("8589934607");
     expect((await fence("guard", "/fences/db", "8589934607")).exit).toBe(0);
     expect((await fence("guard", "/fences/db", "9223372036854775807")).exit).toBe(0);
@@ -77,7 +103,10 @@ describe("fence guard", () => {
       await runReal(server, ["fence", "guard", "/f", "7"], { tty: true }),
       await runReal(server, ["--json", "fence", "guard", "/f", "9"]),
     ];
-    expect([terminal.stdout, json.stdout]).toEqual(["/f is at token 7\n", '{"path":"/f","token":"9","before":"7"}\n']);
+    expect([terminal.stdout, json.stdout]).toEqual([
+      "/f is at token 7\n",
+      '{"path":"/f","token":"9","before":"7"}\n',
+    ]);
   });
 
   test("of many at once the highest stays", async () => {
@@ -109,7 +138,8 @@ describe("fence guard", () => {
 });
 
 describe("--fenced", () => {
-  const fenced = (node: string, ...words: readonly string[]) => runReal(server, words, { env: { ZK_LOCK_NODE: node } });
+  const fenced = (node: string, ...words: readonly string[]) =>
+    runReal(server, words, { env: { ZK_LOCK_NODE: node } });
 
   beforeEach(async () => {
     await session.create("/lock", null, { mode: "ephemeral" });
@@ -117,14 +147,25 @@ describe("--fenced", () => {
   });
 
   test("does what it does without, while the lock is there", async () => {
-    expect(await fenced("/lock", "set", "--fenced", "/n", "new")).toEqual({ exit: 0, stdout: "", stderr: "" });
+    expect(await fenced("/lock", "set", "--fenced", "/n", "new")).toEqual({
+      exit: 0,
+      stdout: "",
+      stderr: "",
+    });
     expect(await data("/n")).toBe("new");
-    expect((await fenced("/lock", "set", "--fenced", "-s", "/n", "new")).stdout).toContain("dataVersion = 2\n");
+    expect((await fenced("/lock", "set", "--fenced", "-s", "/n", "new")).stdout).toContain(
+      "dataVersion = 2\n",
+    );
     expect(await fenced("/lock", "create", "--fenced", "-s", "/n/job-", "x")).toMatchObject({
       stdout: "/n/job-0000000000\n",
     });
-    expect(await fenced("/lock", "create", "--fenced", "-p", "/p/q", "x")).toMatchObject({ exit: 0, stdout: "/p/q\n" });
-    expect(await fenced("/lock", "set", "--fenced", "--create", "-s", "/made", "x")).toMatchObject({ exit: 0 });
+    expect(await fenced("/lock", "create", "--fenced", "-p", "/p/q", "x")).toMatchObject({
+      exit: 0,
+      stdout: "/p/q\n",
+    });
+    expect(await fenced("/lock", "set", "--fenced", "--create", "-s", "/made", "x")).toMatchObject({
+      exit: 0,
+    });
     expect(await fenced("/lock", "delete", "--fenced", "/p/q")).toMatchObject({ exit: 0 });
     expect([await data("/made"), await session.exists("/p/q")]).toEqual(["x", undefined]);
   });
@@ -141,7 +182,10 @@ describe("--fenced", () => {
       5,
       "error: the lock /gone is gone: nothing was done\n  its session has expired, or somebody has removed it\n",
     ]);
-    expect([await data("/n"), (await session.getChildren("/")).sort()]).toEqual(["old", ["lock", "n"]]);
+    expect([await data("/n"), (await session.getChildren("/")).sort()]).toEqual([
+      "old",
+      ["lock", "n"],
+    ]);
   });
 
   test("other failures stay what they are", async () => {
@@ -161,16 +205,34 @@ describe("--fenced", () => {
         "  use a queue lock (leave out --recipe unique), or compare tokens (fence guard)\n",
     });
     const held = ["/q\t1\texclusive\t/q/t\t0x1", "/lock\t2\texclusive\t/lock\t0x1"].join("\n");
-    const several = { ZK_LOCK_NODE: "/q/t", ZK_LOCK_PATH: "/q", ZK_LOCK_SESSION: "0x1", ZK_LOCK_HELD: held };
-    expect((await runReal(server, ["set", "--fenced", "/n", "new"], { env: several })).exit).toBe(2);
+    const several = {
+      ZK_LOCK_NODE: "/q/t",
+      ZK_LOCK_PATH: "/q",
+      ZK_LOCK_SESSION: "0x1",
+      ZK_LOCK_HELD: held,
+    };
+    expect((await runReal(server, ["set", "--fenced", "/n", "new"], { env: several })).exit).toBe(
+      2,
+    );
     expect(await data("/n")).toBe("old");
   });
 
   test("of several locks every one is asked for; those of programs further out are not", async () => {
     await session.create("/other", null, { mode: "ephemeral" });
-    const line = (path: string, node: string, of: string) => [path, "7", "exclusive", node, of].join("\t");
-    const held = [line("/o", "/gone", "0x2"), "/older\t5", line("/a", "/lock", "0x1"), line("/b", "/other", "0x1")];
-    const env = { ZK_LOCK_NODE: "/lock", ZK_LOCK_PATH: "/a", ZK_LOCK_SESSION: "0x1", ZK_LOCK_HELD: held.join("\n") };
+    const line = (path: string, node: string, of: string) =>
+      [path, "7", "exclusive", node, of].join("\t");
+    const held = [
+      line("/o", "/gone", "0x2"),
+      "/older\t5",
+      line("/a", "/lock", "0x1"),
+      line("/b", "/other", "0x1"),
+    ];
+    const env = {
+      ZK_LOCK_NODE: "/lock",
+      ZK_LOCK_PATH: "/a",
+      ZK_LOCK_SESSION: "0x1",
+      ZK_LOCK_HELD: held.join("\n"),
+    };
     expect((await runReal(server, ["set", "--fenced", "/n", "new"], { env })).exit).toBe(0);
     expect((await runReal(server, ["create", "--fenced", "-s", "/n/job-"], { env })).stdout).toBe(
       "/n/job-0000000000\n",

@@ -4,8 +4,19 @@ import { expected, outcome, type Row, run } from "./run.ts";
 const given = { "/a": "x" };
 
 const rows: Row[] = [
-  { name: "writes entries as setAcl takes them", argv: ["getAcl", "/a"], given, stdout: "world:anyone:cdrwa\n" },
-  { name: "writes the same to a terminal", argv: ["getAcl", "/a"], given, tty: true, stdout: "world:anyone:cdrwa\n" },
+  {
+    name: "writes entries as setAcl takes them",
+    argv: ["getAcl", "/a"],
+    given,
+    stdout: "world:anyone:cdrwa\n",
+  },
+  {
+    name: "writes the same to a terminal",
+    argv: ["getAcl", "/a"],
+    given,
+    tty: true,
+    stdout: "world:anyone:cdrwa\n",
+  },
   {
     name: "writes two lines an entry as zkCli",
     argv: ["-o", "zkcli", "getAcl", "/a"],

@@ -7,9 +7,25 @@ const given = { "/a": "", "/a/b": "", "/a/b/c": "", "/a/d": "", "/e": "" };
 
 const rows: Row[] = [
   { name: "writes a number", argv: ["getAllChildrenNumber", "/a"], given, stdout: "3\n" },
-  { name: "writes a number to a terminal", argv: ["getAllChildrenNumber", "/a"], given, tty: true, stdout: "3\n" },
-  { name: "writes a number as zkCli", argv: ["-o", "zkcli", "getAllChildrenNumber", "/a"], given, stdout: "3\n" },
-  { name: "JSON", argv: ["--json", "getAllChildrenNumber", "/a"], given, stdout: '{"path":"/a","count":3}\n' },
+  {
+    name: "writes a number to a terminal",
+    argv: ["getAllChildrenNumber", "/a"],
+    given,
+    tty: true,
+    stdout: "3\n",
+  },
+  {
+    name: "writes a number as zkCli",
+    argv: ["-o", "zkcli", "getAllChildrenNumber", "/a"],
+    given,
+    stdout: "3\n",
+  },
+  {
+    name: "JSON",
+    argv: ["--json", "getAllChildrenNumber", "/a"],
+    given,
+    stdout: '{"path":"/a","count":3}\n',
+  },
   {
     name: "reports a missing znode with exit code 3",
     argv: ["getAllChildrenNumber", "/x"],
@@ -35,7 +51,10 @@ describe("getAllChildrenNumber", () => {
   });
 
   test("a walk that may not see everything is no count", async () => {
-    const refused = new PermissionError("no-auth", "not permitted: /a/b (NoAuth)", { code: -102, path: "/a/b" });
+    const refused = new PermissionError("no-auth", "not permitted: /a/b (NoAuth)", {
+      code: -102,
+      path: "/a/b",
+    });
     const { stdout, stderr, exit } = await run(["getAllChildrenNumber", "/a"], {
       session: oldServer({ "/a/b": refused }),
     });

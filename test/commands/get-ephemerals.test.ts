@@ -8,8 +8,16 @@ const rows: Row[] = [
   { name: "tells a one-shot that it cannot have any", argv: ["getEphemerals"], stderr: NOTE },
   { name: "-q leaves the note out", argv: ["-q", "getEphemerals"] },
   { name: "has zkCli's empty list", argv: ["-o", "zkcli", "getEphemerals", "/"], stdout: "[]\n" },
-  { name: "JSON has an empty list", argv: ["--json", "getEphemerals"], stdout: '{"ephemerals":[]}\n' },
-  { name: "writes one a line, sorted", argv: ["-c", script("getEphemerals")], stdout: "/b\n/a\n/c\n/a\n/b\n" },
+  {
+    name: "JSON has an empty list",
+    argv: ["--json", "getEphemerals"],
+    stdout: '{"ephemerals":[]}\n',
+  },
+  {
+    name: "writes one a line, sorted",
+    argv: ["-c", script("getEphemerals")],
+    stdout: "/b\n/a\n/c\n/a\n/b\n",
+  },
   { name: "takes a prefix", argv: ["-c", script("getEphemerals /a")], stdout: "/b\n/a\n/c\n/a\n" },
 ];
 

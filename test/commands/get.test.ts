@@ -22,9 +22,26 @@ const JAVA = "Mon Nov 16 04:42:11 UTC 2026";
 const BINARY = Buffer.from([0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x00, 0x01, 0xff]);
 
 const rows: Row[] = [
-  { name: "writes the exact bytes to a pipe", argv: ["get", "/a"], given: { "/a": "x\r\n y" }, stdout: "x\r\n y" },
-  { name: "adds a line end on a terminal", argv: ["get", "/a"], given: { "/a": "x" }, tty: true, stdout: "x\n" },
-  { name: "adds no second line end", argv: ["get", "/a"], given: { "/a": "x\n" }, tty: true, stdout: "x\n" },
+  {
+    name: "writes the exact bytes to a pipe",
+    argv: ["get", "/a"],
+    given: { "/a": "x\r\n y" },
+    stdout: "x\r\n y",
+  },
+  {
+    name: "adds a line end on a terminal",
+    argv: ["get", "/a"],
+    given: { "/a": "x" },
+    tty: true,
+    stdout: "x\n",
+  },
+  {
+    name: "adds no second line end",
+    argv: ["get", "/a"],
+    given: { "/a": "x\n" },
+    tty: true,
+    stdout: "x\n",
+  },
   {
     name: "says on a terminal that there is no data",
     argv: ["get", "/a"],
@@ -32,9 +49,26 @@ const rows: Row[] = [
     tty: true,
     stdout: "(no data)\n",
   },
-  { name: "says the same of empty data", argv: ["get", "/a"], given: { "/a": "" }, tty: true, stdout: "(no data)\n" },
-  { name: "says nothing of no data with -q", argv: ["-q", "get", "/a"], given: { "/a": "" }, tty: true, stdout: "" },
-  { name: "writes nothing for no data to a pipe", argv: ["get", "/a"], given: { "/a": null }, stdout: "" },
+  {
+    name: "says the same of empty data",
+    argv: ["get", "/a"],
+    given: { "/a": "" },
+    tty: true,
+    stdout: "(no data)\n",
+  },
+  {
+    name: "says nothing of no data with -q",
+    argv: ["-q", "get", "/a"],
+    given: { "/a": "" },
+    tty: true,
+    stdout: "",
+  },
+  {
+    name: "writes nothing for no data to a pipe",
+    argv: ["get", "/a"],
+    given: { "/a": null },
+    stdout: "",
+  },
   {
     name: "indents JSON on a terminal",
     argv: ["get", "/a"],
@@ -56,21 +90,36 @@ const rows: Row[] = [
     tty: true,
     stdout: "\\x1b[2Jgone\\x9b1m\\u202e\n",
   },
-  { name: "-s adds the stat", argv: ["get", "-s", "/a"], given: { "/a": "x" }, stdout: `x\n${stat(ISO, 1)}` },
+  {
+    name: "-s adds the stat",
+    argv: ["get", "-s", "/a"],
+    given: { "/a": "x" },
+    stdout: `x\n${stat(ISO, 1)}`,
+  },
   {
     name: "takes options after the path",
     argv: ["get", "/a", "-s"],
     given: { "/a": "x" },
     stdout: `x\n${stat(ISO, 1)}`,
   },
-  { name: "-b writes base64", argv: ["get", "-b", "/a"], given: { "/a": BINARY }, stdout: "aGVsbG8AAf8=\n" },
+  {
+    name: "-b writes base64",
+    argv: ["get", "-b", "/a"],
+    given: { "/a": BINARY },
+    stdout: "aGVsbG8AAf8=\n",
+  },
   {
     name: "-x wins over -b",
     argv: ["get", "-bx", "/a"],
     given: { "/a": "hi" },
     stdout: "00000000  68 69                                             |hi|\n",
   },
-  { name: "takes a path relative to the root", argv: ["get", "a/./b"], given: { "/a": "", "/a/b": "x" }, stdout: "x" },
+  {
+    name: "takes a path relative to the root",
+    argv: ["get", "a/./b"],
+    given: { "/a": "", "/a/b": "x" },
+    stdout: "x",
+  },
   {
     name: "JSON has text and stat",
     argv: ["get", "/a", "--json"],
@@ -123,7 +172,12 @@ const rows: Row[] = [
   {
     name: "says how to prove who you are",
     argv: ["get", "/a"],
-    failures: { "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", { code: -102, path: "/a" }) },
+    failures: {
+      "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", {
+        code: -102,
+        path: "/a",
+      }),
+    },
     stderr:
       "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
     exit: 4,
@@ -132,7 +186,8 @@ const rows: Row[] = [
     name: "refuses to watch, because nobody would see the event",
     argv: ["get", "-w", "/a"],
     given: { "/a": "x" },
-    stderr: "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+    stderr:
+      "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
     exit: 2,
   },
   {
@@ -144,10 +199,30 @@ const rows: Row[] = [
 ];
 
 const zkcli: Row[] = [
-  { name: "data and line end", argv: ["-o", "zkcli", "get", "/a"], given: { "/a": "x" }, stdout: "x\n" },
-  { name: "the word null for no data", argv: ["-o", "zkcli", "get", "/a"], given: { "/a": null }, stdout: "null\n" },
-  { name: "null in base64 too", argv: ["-o", "zkcli", "get", "-b", "/a"], given: { "/a": null }, stdout: "bnVsbA==\n" },
-  { name: "an empty line for no bytes", argv: ["-o", "zkcli", "get", "-x", "/a"], given: { "/a": "" }, stdout: "\n" },
+  {
+    name: "data and line end",
+    argv: ["-o", "zkcli", "get", "/a"],
+    given: { "/a": "x" },
+    stdout: "x\n",
+  },
+  {
+    name: "the word null for no data",
+    argv: ["-o", "zkcli", "get", "/a"],
+    given: { "/a": null },
+    stdout: "null\n",
+  },
+  {
+    name: "null in base64 too",
+    argv: ["-o", "zkcli", "get", "-b", "/a"],
+    given: { "/a": null },
+    stdout: "bnVsbA==\n",
+  },
+  {
+    name: "an empty line for no bytes",
+    argv: ["-o", "zkcli", "get", "-x", "/a"],
+    given: { "/a": "" },
+    stdout: "\n",
+  },
   {
     name: "the stat with Java's times",
     argv: ["-o", "zkcli", "get", "-s", "/a"],
@@ -195,7 +270,9 @@ describe("get", () => {
   });
 
   test("JSON has one object for each of several", async () => {
-    const { stdout } = await run(["--json", "get", "/a", "/b"], { given: { "/a": "x", "/b": "y" } });
+    const { stdout } = await run(["--json", "get", "/a", "/b"], {
+      given: { "/a": "x", "/b": "y" },
+    });
     const objects = stdout
       .trim()
       .split("\n")

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ChildEnd, GuardedChild } from "../../src/child.ts";
 import { Guard } from "../../src/commands/under-lock/guard.ts";
 import type { GuardOptions } from "../../src/commands/under-lock/guard-settings.ts";
+import type { ChildEnd, GuardedChild } from "../../src/processes/child-requests.ts";
 
 /** A program that has ended as told, and a lock that is held as far as anybody knows. */
 function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): Guard {
@@ -19,7 +19,11 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): G
   const session = { state: "connected", timeoutMs: 10_000, onState: () => () => {} };
   return new Guard({
     session: session as unknown as GuardOptions["session"],
-    holding: { signal: new AbortController().signal, heldForMs: () => 5_000, onRevoke: () => () => {} },
+    holding: {
+      signal: new AbortController().signal,
+      heldForMs: () => 5_000,
+      onRevoke: () => () => {},
+    },
     settings: {
       path: "/l",
       graceMs: 1_000,

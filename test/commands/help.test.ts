@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { elect } from "../../src/commands/elect.ts";
-import { topics } from "../../src/commands/help-topics.ts";
 import { commands } from "../../src/commands/index.ts";
 import { lock } from "../../src/commands/lock.ts";
 import { rwlock } from "../../src/commands/rwlock.ts";
 import { sem } from "../../src/commands/sem.ts";
+import { topics } from "../../src/commands/topics/help-topics.ts";
 import { sharedOptions } from "../../src/commands/under-lock/options.ts";
+import { globalOptions, globalTerm } from "../../src/config/global-options.ts";
 import { ExitCode } from "../../src/errors.ts";
-import { globalOptions, globalTerm } from "../../src/global-options.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 
 const GET = `\
@@ -40,7 +40,11 @@ code is 8. The word watch behind a single path is -w (zkCli's old form).
 const rows: Row[] = [
   { name: "shows one command in full", argv: ["help", "get"], stdout: GET },
   { name: "get --help is the same", argv: ["get", "--help"], stdout: GET },
-  { name: "get -h is the same, whatever else is there", argv: ["get", "/a", "-h", "-s"], stdout: GET },
+  {
+    name: "get -h is the same, whatever else is there",
+    argv: ["get", "/a", "-h", "-s"],
+    stdout: GET,
+  },
   { name: "--help get is the same", argv: ["--help", "get", "/a"], stdout: GET },
   {
     name: "shows other names",
@@ -97,7 +101,9 @@ describe("help", () => {
     expect(stdout).toMatch(/^Watches {2}watch {2}addWatch {2}removewatches$/m);
     const words = stdout.split(/\s+/);
     expect(commands.filter(({ name }) => !words.includes(name))).toEqual([]);
-    expect(topics.filter(({ name }) => !words.includes(name) && !words.includes(`${name},`))).toEqual([]);
+    expect(
+      topics.filter(({ name }) => !words.includes(name) && !words.includes(`${name},`)),
+    ).toEqual([]);
     expect((await run(["-h"])).stdout).toBe(stdout);
     expect((await run(["--help"])).stdout).toBe(stdout);
   });
@@ -105,7 +111,10 @@ describe("help", () => {
   test("JSON has the same facts", async () => {
     const { groups, topics: pages } = JSON.parse((await run(["help", "--json"])).stdout);
     expect(groups[0].rows[0]).toEqual({ term: "get", summary: "print a znode's data" });
-    expect(pages).toContainEqual({ term: "help commands", summary: "all commands with a line each" });
+    expect(pages).toContainEqual({
+      term: "help commands",
+      summary: "all commands with a line each",
+    });
   });
 
   test("asks no server", async () => {
@@ -124,7 +133,9 @@ describe("help", () => {
   test.each(commands)("$name --help is help $name, within 80 columns", async ({ name }) => {
     const { stdout } = await run(["help", name]);
     expect(stdout).toContain(`\nExamples\n  ${name}`);
-    expect(stdout.split("\n").filter((line) => line.length > 80 && !/^ {2}\S+ \S+$/.test(line))).toEqual([]);
+    expect(
+      stdout.split("\n").filter((line) => line.length > 80 && !/^ {2}\S+ \S+$/.test(line)),
+    ).toEqual([]);
     expect((await run([name, "--help"])).stdout).toBe(stdout);
   });
 });
@@ -137,16 +148,20 @@ describe("topics", () => {
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
   });
 
-  test.each(Object.entries(sharedOptions))("locks: %s is an option of all it is said to be of", (key, { summary }) => {
-    const all = Object.entries({ lock, rwlock, sem, elect });
-    const having = all.filter(([, { options }]) => key in options).map(([name]) => name);
-    const [, said = "lock, rwlock, sem, elect"] = /^(\w+(?:, \w+)*): with /.exec(summary) ?? [];
-    expect(having.join(", ")).toBe(said);
-  });
+  test.each(Object.entries(sharedOptions))(
+    "locks: %s is an option of all it is said to be of",
+    (key, { summary }) => {
+      const all = Object.entries({ lock, rwlock, sem, elect });
+      const having = all.filter(([, { options }]) => key in options).map(([name]) => name);
+      const [, said = "lock, rwlock, sem, elect"] = /^(\w+(?:, \w+)*): with /.exec(summary) ?? [];
+      expect(having.join(", ")).toBe(said);
+    },
+  );
 
   test("commands: every command with its line", async () => {
     const { stdout } = await run(["help", "commands"]);
-    for (const { name, summary } of commands) expect(stdout.replace(/\s+/g, " ")).toContain(`${name} ${summary}`);
+    for (const { name, summary } of commands)
+      expect(stdout.replace(/\s+/g, " ")).toContain(`${name} ${summary}`);
   });
 
   test("options: every option", async () => {
@@ -156,11 +171,14 @@ describe("topics", () => {
 
   test("exit-codes: every code", async () => {
     const { stdout } = await run(["help", "exit-codes"]);
-    expect([...stdout.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code))).toEqual(Object.values(ExitCode));
+    expect([...stdout.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code))).toEqual(
+      Object.values(ExitCode),
+    );
   });
 
   test("environment: every variable", async () => {
     const { stdout } = await run(["help", "environment"]);
-    for (const option of globalOptions) if ("env" in option) expect(stdout).toContain(`  ${option.env} `);
+    for (const option of globalOptions)
+      if ("env" in option) expect(stdout).toContain(`  ${option.env} `);
   });
 });

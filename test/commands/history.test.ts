@@ -5,7 +5,11 @@ const twelve = Array.from({ length: 12 }, () => "pwd").join(";");
 
 const rows: Row[] = [
   { name: "is empty alone", argv: ["history"] },
-  { name: "shows the lines with their numbers", argv: ["-c", "pwd; history"], stdout: "/\n0 - pwd\n1 - history\n" },
+  {
+    name: "shows the lines with their numbers",
+    argv: ["-c", "pwd; history"],
+    stdout: "/\n0 - pwd\n1 - history\n",
+  },
   {
     name: "shows the last eleven",
     argv: ["-c", `${twelve}; history`],

@@ -1,8 +1,11 @@
-/** Tickets whose records were written by a neighbour: no reader ends with a bug, stalls, or loses its place. */
+/**
+ * Tickets whose records were written by a neighbour: no reader ends with a bug, stalls, or loses
+ * its place.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startEmbeddedServer } from "../../src/embedded/server.ts";
 import { ConflictError } from "../../src/errors.ts";
-import { inspectLock } from "../../src/recipes/locks/inspect.ts";
+import { inspectLock } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { askToYield } from "../../src/recipes/locks/revoke.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -82,7 +85,11 @@ test("a shell that holds the lock is not ended by a malformed request", async ()
   const errors = collectUncaught("unhandledRejection");
   const said: string[] = [];
   const session = openFor(server.address);
-  const state = new ShellState({ isInteractive: true, open: async () => session, say: (line) => said.push(line) });
+  const state = new ShellState({
+    isInteractive: true,
+    open: async () => session,
+    say: (line) => said.push(line),
+  });
   const lock = await new Mutex(session, path).acquire();
   state.heldLocks.set(path, lock);
   lock.onRevoke((request) => state.giveWay(lock, request));
@@ -98,7 +105,11 @@ test("a lock that cannot be given back is told, and no unhandled rejection", asy
   const errors = collectUncaught("unhandledRejection");
   const said: string[] = [];
   const session = openFor(server.address);
-  const state = new ShellState({ isInteractive: true, open: async () => session, say: (line) => said.push(line) });
+  const state = new ShellState({
+    isInteractive: true,
+    open: async () => session,
+    say: (line) => said.push(line),
+  });
   const lock = await new Mutex(session, path).acquire();
   state.heldLocks.set(path, lock);
   await neighbour.setAcl(path, [{ perms: 0b1, scheme: "world", id: "anyone" }]);

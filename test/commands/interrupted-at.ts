@@ -6,7 +6,10 @@ import type { StubSession } from "./stub-session.ts";
 
 type Method = "multi" | "delete" | "setAcl" | "create";
 
-/** The program, with Ctrl-C right after the request number `count` of a kind was sent; the server still carries it out. */
+/**
+ * The program, with Ctrl-C right after the request number `count` of a kind was sent; the server
+ * still carries it out.
+ */
 export async function interruptedAt(
   session: StubSession,
   method: Method,

@@ -24,7 +24,8 @@ const rows: Row[] = [
     argv: ["listquota", "/p"],
     given: old,
     tty: true,
-    stdout: "znodes: 1 used, limit 2, hard limit none\nbytes: 4 used, limit none, hard limit none\n",
+    stdout:
+      "znodes: 1 used, limit 2, hard limit none\nbytes: 4 used, limit none, hard limit none\n",
   },
   {
     name: "writes as zkCli",
@@ -48,7 +49,12 @@ const rows: Row[] = [
       '{"path":"/p","limits":{"count":2,"bytes":100,"countHardLimit":null,"byteHardLimit":5},' +
       '"usage":{"count":1,"bytes":4}}\n',
   },
-  { name: "says that there is none", argv: ["listquota", "/p"], stderr: "error: no quota is set on /p\n", exit: 3 },
+  {
+    name: "says that there is none",
+    argv: ["listquota", "/p"],
+    stderr: "error: no quota is set on /p\n",
+    exit: 3,
+  },
   {
     name: "says so as zkCli, but with an exit code",
     argv: ["-o", "zkcli", "listquota", "/p"],

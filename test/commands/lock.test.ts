@@ -38,7 +38,8 @@ const rows: Row[] = [
   {
     name: "knows two recipes",
     argv: ["lock", "--recipe", "cake", "/a", "--", "true"],
-    stderr: "error: bad recipe 'cake'\n  queue (fair, the default) or unique (one well-known znode)\n",
+    stderr:
+      "error: bad recipe 'cake'\n  queue (fair, the default) or unique (one well-known znode)\n",
     exit: 125,
   },
   {
@@ -74,7 +75,8 @@ const rows: Row[] = [
   {
     name: "does not write in read-only mode",
     argv: ["-r", "lock", "/a", "--", "true"],
-    stderr: "error: lock would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+    stderr:
+      "error: lock would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
     exit: 125,
   },
 ];

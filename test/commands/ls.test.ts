@@ -12,9 +12,24 @@ const noAuth = (path: string) =>
   new PermissionError("no-auth", `not permitted: ${path} (NoAuth)`, { code: -102, path });
 
 const rows: Row[] = [
-  { name: "writes one sorted name a line to a pipe", argv: ["ls", "/l"], given: TREE, stdout: "a\nb\n" },
-  { name: "lists the root when no path is given", argv: ["ls"], given: { "/l": "" }, stdout: "l\n" },
-  { name: "writes nothing to a pipe where there are no children", argv: ["ls", "/l/a/z"], given: TREE, stdout: "" },
+  {
+    name: "writes one sorted name a line to a pipe",
+    argv: ["ls", "/l"],
+    given: TREE,
+    stdout: "a\nb\n",
+  },
+  {
+    name: "lists the root when no path is given",
+    argv: ["ls"],
+    given: { "/l": "" },
+    stdout: "l\n",
+  },
+  {
+    name: "writes nothing to a pipe where there are no children",
+    argv: ["ls", "/l/a/z"],
+    given: TREE,
+    stdout: "",
+  },
   {
     name: "says on a terminal that there are no children",
     argv: ["ls", "/l/a/z"],
@@ -22,7 +37,13 @@ const rows: Row[] = [
     tty: true,
     stdout: "(no children)\n",
   },
-  { name: "marks znodes with children on a terminal", argv: ["ls", "/l"], given: TREE, tty: true, stdout: "a/  b/\n" },
+  {
+    name: "marks znodes with children on a terminal",
+    argv: ["ls", "/l"],
+    given: TREE,
+    tty: true,
+    stdout: "a/  b/\n",
+  },
   {
     name: "uses columns on a terminal, from top to bottom",
     argv: ["ls", "/"],
@@ -45,14 +66,24 @@ const rows: Row[] = [
     stdout: '{"path":"/l","children":["a","b"]}\n',
   },
   { name: "zkCli's brackets", argv: ["-o", "zkcli", "ls", "/l"], given: TREE, stdout: "[a, b]\n" },
-  { name: "zkCli's empty brackets", argv: ["-o", "zkcli", "ls", "/l/a/z"], given: TREE, stdout: "[]\n" },
+  {
+    name: "zkCli's empty brackets",
+    argv: ["-o", "zkcli", "ls", "/l/a/z"],
+    given: TREE,
+    stdout: "[]\n",
+  },
   {
     name: "-R writes absolute paths, each right before what is below it",
     argv: ["ls", "-R", "/l"],
     given: TREE,
     stdout: "/l\n/l/a\n/l/a/z\n/l/b\n/l/b/y\n",
   },
-  { name: "-R starts with a root that has no children", argv: ["ls", "-R", "/l/a/z"], given: TREE, stdout: "/l/a/z\n" },
+  {
+    name: "-R starts with a root that has no children",
+    argv: ["ls", "-R", "/l/a/z"],
+    given: TREE,
+    stdout: "/l/a/z\n",
+  },
   {
     name: "-R as zkCli, in its order",
     argv: ["-o", "zkcli", "ls", "/l", "-R"],
@@ -84,7 +115,8 @@ const rows: Row[] = [
     name: "-l writes tabs to a pipe",
     argv: ["ls", "-l", "/l"],
     given: { ...TREE, "/l/a": "data" },
-    stdout: "4\t0\t1\t2026-11-16T04:42:11.000Z\t0x0\ta\n0\t0\t1\t2026-11-16T04:42:11.000Z\t0x0\tb\n",
+    stdout:
+      "4\t0\t1\t2026-11-16T04:42:11.000Z\t0x0\ta\n0\t0\t1\t2026-11-16T04:42:11.000Z\t0x0\tb\n",
   },
   {
     name: "-l is aligned on a terminal",
@@ -104,7 +136,10 @@ const rows: Row[] = [
     stdout:
       "   SIZE  VERSION  CHILDREN  MODIFIED             OWNER  NAME\n" +
       ["/l/", "/l/a/", "/l/a/z", "/l/b/", "/l/b/y"]
-        .map((name, i) => `      0        0         ${[2, 1, 0, 1, 0][i]}  2026-11-16 04:42:11  -      ${name}\n`)
+        .map(
+          (name, i) =>
+            `      0        0         ${[2, 1, 0, 1, 0][i]}  2026-11-16 04:42:11  -      ${name}\n`,
+        )
         .join(""),
   },
   {
@@ -130,11 +165,18 @@ const rows: Row[] = [
       },
     })}\n`,
   },
-  { name: "-l says it too", argv: ["ls", "-l", "/l/a/z"], given: TREE, tty: true, stdout: "(no children)\n" },
+  {
+    name: "-l says it too",
+    argv: ["ls", "-l", "/l/a/z"],
+    given: TREE,
+    tty: true,
+    stdout: "(no children)\n",
+  },
   {
     name: "refuses to watch",
     argv: ["ls", "-w", "/"],
-    stderr: "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+    stderr:
+      "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
     exit: 2,
   },
 ];
@@ -169,17 +211,30 @@ describe("ls", () => {
 
   test("-R asks for many znodes at once", async () => {
     const { session } = await run(["ls", "-R", "/l"], { given: TREE });
-    expect(session.asked).toEqual(["getChildren /l", "multiRead /l/a /l/b", "multiRead /l/a/z /l/b/y", "close"]);
+    expect(session.asked).toEqual([
+      "getChildren /l",
+      "multiRead /l/a /l/b",
+      "multiRead /l/a/z /l/b/y",
+      "close",
+    ]);
   });
 
   test("writes many children piece by piece, and stops between two when interrupted", async () => {
     const controller = new AbortController();
     const session = new StubSession();
-    session.getChildren = async () => Array.from({ length: 10_000 }, (_, i) => String(i).padStart(5, "0"));
-    const context = { session: () => session.asSession(), signal: controller.signal, isZkcli: true } as Context;
+    session.getChildren = async () =>
+      Array.from({ length: 10_000 }, (_, i) => String(i).padStart(5, "0"));
+    const context = {
+      session: () => session.asSession(),
+      signal: controller.signal,
+      isZkcli: true,
+    } as Context;
     const pieces = treePaths(context, "/");
     const { value: first } = await pieces.next();
-    expect([first?.paths.slice(0, 2), (first?.paths.length ?? 0) < 10_000]).toEqual([["/", "/00000"], true]);
+    expect([first?.paths.slice(0, 2), (first?.paths.length ?? 0) < 10_000]).toEqual([
+      ["/", "/00000"],
+      true,
+    ]);
     controller.abort(new InterruptedError());
     await expect(pieces.next()).rejects.toThrow("interrupted");
   });

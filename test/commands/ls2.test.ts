@@ -19,7 +19,11 @@ describe("ls2", () => {
 
   test("JSON has both", async () => {
     const { stdout } = await run(["--json", "ls2", "/a"], { given });
-    expect(JSON.parse(stdout)).toMatchObject({ path: "/a", children: ["b", "c"], stat: { numChildren: 2 } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      path: "/a",
+      children: ["b", "c"],
+      stat: { numChildren: 2 },
+    });
   });
 
   test("reports a missing znode with exit code 3", async () => {

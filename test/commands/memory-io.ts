@@ -49,7 +49,10 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     return { stream, isTTY: tty, columns, colorLevel };
   };
   return {
-    stdin: { stream: stdin instanceof Readable ? stdin : Readable.from([Buffer.from(stdin)]), isTTY: tty },
+    stdin: {
+      stream: stdin instanceof Readable ? stdin : Readable.from([Buffer.from(stdin)]),
+      isTTY: tty,
+    },
     stdout: output("stdout", stdoutError),
     stderr: output("stderr"),
     env,
@@ -60,7 +63,8 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     },
     async readFile(path) {
       const contents = files[path];
-      if (contents === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
+      if (contents === undefined)
+        throw new Error(`ENOENT: no such file or directory, open '${path}'`);
       return Buffer.from(contents);
     },
     async runChild(request) {
@@ -76,7 +80,10 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
       return startGuarded(request);
     },
     get written() {
-      return { stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };
+      return {
+        stdout: Buffer.concat(chunks.stdout),
+        stderr: Buffer.concat(chunks.stderr).toString(),
+      };
     },
   };
 }

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { AnyCommand, Context } from "../../src/commands/command.ts";
 import { commands } from "../../src/commands/index.ts";
 import { zkcliRenderer } from "../../src/render/zkcli.ts";
-import type { Result } from "../../src/result.ts";
-import { parse } from "../../src/shell/parser.ts";
+import type { Result } from "../../src/results/result.ts";
+import { parse } from "../../src/shell/parsing/parser.ts";
 import { run } from "./run.ts";
 import { StubSession } from "./stub-session.ts";
 
@@ -24,24 +24,42 @@ async function answer(words: readonly string[], dialect: "zksh" | "zkcli" = "zks
       typeof target[key] === "function"
         ? (path: string, options: { watch?: unknown }) => {
             isWatched ||= options?.watch !== undefined;
-            return (target[key] as (path: string, options: object) => unknown).call(target, path, options);
+            return (target[key] as (path: string, options: object) => unknown).call(
+              target,
+              path,
+              options,
+            );
           }
         : target[key],
   });
   const { command, args, options } = await parse(words, { commands, cwd: "/", dialect });
-  const context = { session: () => watching, signal: new AbortController().signal, cwd: "/", onWatch() {} };
-  const result = (await (command as AnyCommand).run(context as unknown as Context, args, options)) as Result;
+  const context = {
+    session: () => watching,
+    signal: new AbortController().signal,
+    cwd: "/",
+    onWatch() {},
+  };
+  const result = (await (command as AnyCommand).run(
+    context as unknown as Context,
+    args,
+    options,
+  )) as Result;
   return { result, isWatched };
 }
 
-const view = { isTTY: false, columns: 80, isQuiet: false, now: () => 0 } as Parameters<typeof zkcliRenderer>[0];
+const view = { isTTY: false, columns: 80, isQuiet: false, now: () => 0 } as Parameters<
+  typeof zkcliRenderer
+>[0];
 
 describe("zkCli's old watch forms", () => {
-  test.each(Object.entries(NOTES))("%s path watch sets a watch, and zkCli's note is made", async (name, note) => {
-    const { result, isWatched } = await answer([name, "/a", "watch"]);
-    expect(isWatched).toBe(true);
-    expect(zkcliRenderer(view).result(result).err).toBe(note);
-  });
+  test.each(Object.entries(NOTES))(
+    "%s path watch sets a watch, and zkCli's note is made",
+    async (name, note) => {
+      const { result, isWatched } = await answer([name, "/a", "watch"]);
+      expect(isWatched).toBe(true);
+      expect(zkcliRenderer(view).result(result).err).toBe(note);
+    },
+  );
 
   test.each(["get", "stat", "ls"])("%s -w has no note", async (name) => {
     const { result, isWatched } = await answer([name, "-w", "/a"]);
@@ -61,6 +79,9 @@ describe("zkCli's old watch forms", () => {
 
   test.each(["get", "stat"])("%s takes any other word for another path otherwise", async (name) => {
     const { stderr, exit } = await run([name, "/a", "x"], { given: { "/a": "" } });
-    expect([stderr, exit]).toEqual(["error: no such znode: /x (NoNode)\nerror: 1 of 2 znodes could not be read\n", 8]);
+    expect([stderr, exit]).toEqual([
+      "error: no such znode: /x (NoNode)\nerror: 1 of 2 znodes could not be read\n",
+      8,
+    ]);
   });
 });

@@ -5,7 +5,10 @@ const rows: Row[] = [
   { name: "tells", argv: ["printwatches"], stdout: "printwatches is on\n" },
   {
     name: "changes, silently, and only on is on",
-    argv: ["-c", "printwatches off; printwatches; printwatches on; printwatches; printwatches x; printwatches"],
+    argv: [
+      "-c",
+      "printwatches off; printwatches; printwatches on; printwatches; printwatches x; printwatches",
+    ],
     stdout: "printwatches is off\nprintwatches is on\nprintwatches is off\n",
   },
   { name: "as zkCli", argv: ["-o", "zkcli", "printwatches"], stdout: "printwatches is on\n" },

@@ -44,7 +44,8 @@ const rows: Row[] = [
   {
     name: "the version is a number in hex",
     argv: ["reconfig", "-v", "xyz", "-remove", "1"],
-    stderr: "error: -v must be followed by a long (configuration version)\n  in hex, as config shows it\n",
+    stderr:
+      "error: -v must be followed by a long (configuration version)\n  in hex, as config shows it\n",
     exit: 2,
   },
   {
@@ -72,7 +73,10 @@ const rows: Row[] = [
 const changes: { argv: string[]; change: object; files?: Record<string, string> }[] = [
   { argv: ["-add", "Server.4=ZK4:1:2;3"], change: { joining: "server.4=zk4:1:2;3" } },
   { argv: ["--add=4=a:1:2;3"], change: { joining: "4=a:1:2;3" } },
-  { argv: ["-remove", "3,4", "-v", "100000000"], change: { leaving: "3,4", fromConfig: 0x100000000n } },
+  {
+    argv: ["-remove", "3,4", "-v", "100000000"],
+    change: { leaving: "3,4", fromConfig: 0x100000000n },
+  },
   { argv: ["-add", "4=a:1:2;3", "-remove", "1"], change: { joining: "4=a:1:2;3", leaving: "1" } },
   { argv: ["-members", "Server.1=A:1:2;3"], change: { members: "server.1=a:1:2;3" } },
   {
@@ -105,6 +109,8 @@ describe("reconfig", () => {
     const zkcli = await run(["-o", "zkcli", "reconfig", "-remove", "1"], { session });
     expect(zkcli.stdout).toBe("Committed new configuration:\nserver.1=a:1:2;3\nversion=5\n");
     const terminal = await run(["reconfig", "-s", "-remove", "1"], { session, tty: true });
-    expect(terminal.stdout).toMatch(/^Committed new configuration:\nserver\.1=a:1:2;3\nversion=5\n(\w+ += .*\n){11}$/);
+    expect(terminal.stdout).toMatch(
+      /^Committed new configuration:\nserver\.1=a:1:2;3\nversion=5\n(\w+ += .*\n){11}$/,
+    );
   });
 });

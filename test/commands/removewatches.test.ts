@@ -1,10 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { removeWatches } from "../../src/commands/remove-watches.ts";
+import { removeWatches } from "../../src/commands/removewatches.ts";
 import { rejection } from "../support/open-session.ts";
 import { expected, outcome, type Row } from "./run.ts";
 import { renderAll, shellContext } from "./shell-context.ts";
 
-const none = { children: false, data: false, persistent: false, recursive: false, all: false, local: false };
+const none = {
+  children: false,
+  data: false,
+  persistent: false,
+  recursive: false,
+  all: false,
+  local: false,
+};
 
 const rows: Row[] = [
   {
@@ -25,11 +32,15 @@ describe("removewatches", () => {
     await session.create("/a", null);
     await session.getData("/a", { watch: onWatch });
     await session.getChildren("/a", { watch: onWatch });
-    expect(await removeWatches.run(context, { path: "/a" }, { ...none, data: true })).toMatchObject({
-      removed: ["data"],
-    });
+    expect(await removeWatches.run(context, { path: "/a" }, { ...none, data: true })).toMatchObject(
+      {
+        removed: ["data"],
+      },
+    );
     await session.setData("/a", null);
-    expect(await removeWatches.run(context, { path: "/a" }, none)).toMatchObject({ removed: ["children"] });
+    expect(await removeWatches.run(context, { path: "/a" }, none)).toMatchObject({
+      removed: ["children"],
+    });
     await session.create("/a/b", null);
     await session.sync("/");
     expect(heard).toEqual([]);
@@ -50,17 +61,26 @@ describe("removewatches", () => {
 
   test("fails where there is none, but for -l", async () => {
     const { context } = await shellContext();
-    expect(await rejection(removeWatches.run(context, { path: "/a" }, none) as Promise<unknown>)).toMatchObject({
+    expect(
+      await rejection(removeWatches.run(context, { path: "/a" }, none) as Promise<unknown>),
+    ).toMatchObject({
       message: "no such watch: /a (NoWatcher)",
       code: -121,
       exitCode: 1,
     });
-    expect(await removeWatches.run(context, { path: "/a" }, { ...none, local: true })).toMatchObject({ removed: [] });
+    expect(
+      await removeWatches.run(context, { path: "/a" }, { ...none, local: true }),
+    ).toMatchObject({ removed: [] });
   });
 
   test("tells each kind as zkCli does", async () => {
-    const event = (type: string) => `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${type} path:/a\n`;
-    const result = { kind: "watches-removed", path: "/a", removed: ["children", "persistent"] } as const;
+    const event = (type: string) =>
+      `\nWATCHER::\n\nWatchedEvent state:SyncConnected type:${type} path:/a\n`;
+    const result = {
+      kind: "watches-removed",
+      path: "/a",
+      removed: ["children", "persistent"],
+    } as const;
     const rendered = {
       terminal: "No longer watching /a\n",
       pipe: "",
@@ -68,6 +88,9 @@ describe("removewatches", () => {
       zkcli: event("ChildWatchRemoved") + event("PersistentWatchRemoved"),
     };
     expect(await renderAll({ ...result, printsWatches: true })).toEqual(rendered);
-    expect(await renderAll({ ...result, printsWatches: false })).toEqual({ ...rendered, zkcli: "" });
+    expect(await renderAll({ ...result, printsWatches: false })).toEqual({
+      ...rendered,
+      zkcli: "",
+    });
   });
 });

@@ -1,6 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { Election } from "../../src/recipes/locks/election.ts";
-import { CURATOR_REVOKE, decodeRecord, TEXTBOOK_REVOKE } from "../../src/recipes/locks/holder-record.ts";
+import {
+  CURATOR_REVOKE,
+  decodeRecord,
+  TEXTBOOK_REVOKE,
+} from "../../src/recipes/locks/holder-record.ts";
 import type { Session } from "../../src/session/session.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFor } from "../support/open-session.ts";
@@ -49,7 +53,11 @@ describe("revoke", () => {
   test("adds a request to our record", async () => {
     const node = await ours("a", { why: "v42" });
     await ours("b");
-    expect(await revoke("--reason", "hotfix", "/deploy")).toEqual({ exit: 0, stdout: "", stderr: "" });
+    expect(await revoke("--reason", "hotfix", "/deploy")).toEqual({
+      exit: 0,
+      stdout: "",
+      stderr: "",
+    });
     const written = decodeRecord((await holder.getData(node)).data);
     expect(written).toEqual({
       ...decodeRecord(record({ cmd: "deploy.sh", why: "v42" })),
@@ -61,7 +69,11 @@ describe("revoke", () => {
   });
 
   test("nobody holds: exit code 1", async () => {
-    expect(await revoke("/deploy")).toEqual({ exit: 1, stdout: "", stderr: "error: nobody holds /deploy\n" });
+    expect(await revoke("/deploy")).toEqual({
+      exit: 1,
+      stdout: "",
+      stderr: "error: nobody holds /deploy\n",
+    });
     expect(await runReal(server, ["revoke", "/no/such"])).toMatchObject({ exit: 1 });
     await ours("a");
     expect(await revoke("/deploy", "--node", "x")).toMatchObject({
@@ -97,13 +109,18 @@ describe("revoke", () => {
     expect(await revoke("/deploy")).toEqual({
       exit: 0,
       stdout: "",
-      stderr: "warning: web3 (Curator or zksh) hears this only if it is zksh: Curator's LeaderLatch does not listen\n",
+      stderr:
+        "warning: web3 (Curator or zksh) hears this only if it is zksh: Curator's LeaderLatch does not listen\n",
     });
     expect(await text(node)).toBe(TEXTBOOK_REVOKE);
-    expect((await runReal(server, ["--yes", "--json", "revoke", "/deploy"])).stdout).toContain('"mayNotListen":true');
+    expect((await runReal(server, ["--yes", "--json", "revoke", "/deploy"])).stdout).toContain(
+      '"mayNotListen":true',
+    );
     expect(await revoke("--force", "/deploy")).toMatchObject({
       exit: 0,
-      stderr: expect.stringContaining("may not be told that it lost /deploy, and may keep running beside the next"),
+      stderr: expect.stringContaining(
+        "may not be told that it lost /deploy, and may keep running beside the next",
+      ),
     });
   });
 
@@ -124,7 +141,8 @@ describe("revoke", () => {
     expect(await revoke("--force", "/deploy")).toEqual({
       exit: 0,
       stdout: "",
-      stderr: "warning: job 7 (kazoo) is not told that it lost /deploy, and may keep running beside the next holder\n",
+      stderr:
+        "warning: job 7 (kazoo) is not told that it lost /deploy, and may keep running beside the next holder\n",
     });
     expect(await holder.getChildren("/deploy")).toEqual([]);
   });
@@ -140,7 +158,9 @@ describe("revoke", () => {
         "warning: a command of ann@web3 pid 4711 deploy.sh under /deploy may run for a moment " +
         "beside the next holder's before it is killed\n",
     });
-    expect((await holder.getChildren("/deploy")).map((name) => `/deploy/${name}`)).toEqual([waiting]);
+    expect((await holder.getChildren("/deploy")).map((name) => `/deploy/${name}`)).toEqual([
+      waiting,
+    ]);
   });
 
   test("all readers, or the one that is named, waiting too", async () => {
@@ -149,7 +169,9 @@ describe("revoke", () => {
     const writer = await ticket(holder, `/deploy/_c_${uuid("c")}-__WRIT__`, record());
     const asked = async () =>
       Promise.all(
-        [...readers, writer].map(async (node) => decodeRecord((await holder.getData(node)).data)?.revoke !== undefined),
+        [...readers, writer].map(
+          async (node) => decodeRecord((await holder.getData(node)).data)?.revoke !== undefined,
+        ),
       );
     await revoke("/deploy", "--node", writer.slice("/deploy/".length));
     expect(await asked()).toEqual([false, false, true]);
@@ -177,7 +199,8 @@ describe("revoke", () => {
     expect(await revoke("--wait", "50ms", "/deploy")).toEqual({
       exit: 7,
       stdout: "",
-      stderr: "error: /deploy was not given up within 50 ms by 10.0.0.7 (Curator)\n  --force takes it away\n",
+      stderr:
+        "error: /deploy was not given up within 50 ms by 10.0.0.7 (Curator)\n  --force takes it away\n",
     });
     expect(await holder.exists(node)).toBeDefined();
     // Who cannot be asked has not given it up either.
@@ -185,7 +208,10 @@ describe("revoke", () => {
     const deaf = await revoke("--node", "x-1-0000000001", "--wait", "50ms", "/deploy");
     expect([deaf.exit, deaf.stderr.split("\n").length]).toEqual([1, 3]);
     const { exit, stderr } = await revoke("--wait", "50ms", "--force", "/deploy");
-    expect([exit, stderr]).toEqual([0, expect.stringContaining("may keep running beside the next holder")]);
+    expect([exit, stderr]).toEqual([
+      0,
+      expect.stringContaining("may keep running beside the next holder"),
+    ]);
     expect(await holder.exists(node)).toBeUndefined();
   });
 

@@ -56,12 +56,19 @@ export interface Row extends RunOptions {
 }
 
 /** What a row promises, in the shape of what it got. */
-export function expected({ stdout = "", stderr = "", exit = 0 }: Row): Pick<Ran, "stdout" | "stderr" | "exit"> {
+export function expected({
+  stdout = "",
+  stderr = "",
+  exit = 0,
+}: Row): Pick<Ran, "stdout" | "stderr" | "exit"> {
   return { stdout, stderr, exit };
 }
 
 /** The part of a run that rows promise. */
-export async function outcome({ argv, ...options }: Row): Promise<Pick<Ran, "stdout" | "stderr" | "exit">> {
+export async function outcome({
+  argv,
+  ...options
+}: Row): Promise<Pick<Ran, "stdout" | "stderr" | "exit">> {
   const { stdout, stderr, exit } = await run(argv, options);
   return { stdout, stderr, exit };
 }

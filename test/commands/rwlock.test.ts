@@ -5,13 +5,15 @@ const rows: Row[] = [
   {
     name: "has two sides",
     argv: ["rwlock", "share", "/db", "--", "true"],
-    stderr: "error: expected read or write, got 'share'\n  rwlock read PATH, or rwlock write PATH\n",
+    stderr:
+      "error: expected read or write, got 'share'\n  rwlock read PATH, or rwlock write PATH\n",
     exit: 125,
   },
   {
     name: "takes one path",
     argv: ["rwlock", "read", "/a", "/b", "--", "true"],
-    stderr: "error: too many arguments\n  rwlock [-n] [-w dur] [--explain] side path [-- program...]\n",
+    stderr:
+      "error: too many arguments\n  rwlock [-n] [-w dur] [--explain] side path [-- program...]\n",
     exit: 125,
   },
 ];

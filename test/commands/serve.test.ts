@@ -25,7 +25,9 @@ describe("serve", () => {
       asked.push(request);
       return new Promise<never>(() => {});
     };
-    const context = { startServer, signal: new AbortController().signal } as unknown as Parameters<typeof serve.run>[0];
+    const context = { startServer, signal: new AbortController().signal } as unknown as Parameters<
+      typeof serve.run
+    >[0];
     for (const options of [{}, { port: 1, host: "::1" }]) {
       const results = serve.run(context, {}, { port: undefined, host: undefined, ...options });
       if (Symbol.asyncIterator in results) void results[Symbol.asyncIterator]().next();
@@ -43,7 +45,10 @@ describe("serve", () => {
       `warning: everybody who can reach ${stdout.trim()} can read and change what is stored there: it asks for no password\n`,
     );
     expect(exit).toBe(0);
-    expect(await run(["-q", ...words], { signal: "SIGTERM" })).toMatchObject({ stderr: "", exit: 0 });
+    expect(await run(["-q", ...words], { signal: "SIGTERM" })).toMatchObject({
+      stderr: "",
+      exit: 0,
+    });
     const json = await run(["--json", ...words], { signal: "SIGTERM" });
     expect(JSON.parse(json.stderr)).toMatchObject({ warning: { reason: "open-server" } });
     expect(JSON.parse(json.stdout)).toMatchObject({ reach: "network" });

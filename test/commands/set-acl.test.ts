@@ -19,7 +19,11 @@ const rows: Row[] = [
     stdout: "Changed the ACL of /a (version 1)\n",
   },
   { name: "is silent as zkCli", argv: ["-o", "zkcli", "setAcl", "/a", "world:anyone:r"], given },
-  { name: "is silent as zkCli with -R", argv: ["-o", "zkcli", "-y", "setAcl", "-R", "/a", "world:anyone:r"], given },
+  {
+    name: "is silent as zkCli with -R",
+    argv: ["-o", "zkcli", "-y", "setAcl", "-R", "/a", "world:anyone:r"],
+    given,
+  },
   { name: "honours -v", argv: ["setAcl", "-v", "0", "/a", "world:anyone:r"], given },
   {
     name: "refuses another version",
@@ -61,7 +65,11 @@ const rows: Row[] = [
       "(--dry-run only shows what would happen)\n",
     exit: 9,
   },
-  { name: "-R is silent in a pipe", argv: ["-y", "setAcl", "-R", "/a", "world:anyone:r"], given: tree },
+  {
+    name: "-R is silent in a pipe",
+    argv: ["-y", "setAcl", "-R", "/a", "world:anyone:r"],
+    given: tree,
+  },
   {
     name: "-R confirms on a terminal",
     argv: ["-y", "setAcl", "-R", "/a", "world:anyone:r"],
@@ -93,14 +101,17 @@ const rows: Row[] = [
     argv: ["-y", "setAcl", "-R", "-v", "0", "/a", "world:anyone:r"],
     given: tree,
     failures: { "/a/d": noAuth("/a/d") },
-    stderr: "error: not permitted: /a/d (NoAuth)\nerror: 3 znodes changed, 1 znode could not be changed\n",
+    stderr:
+      "error: not permitted: /a/d (NoAuth)\nerror: 3 znodes changed, 1 znode could not be changed\n",
     exit: 8,
   },
   {
     name: "-R as zkCli: one behind the other, on stdout",
     argv: ["-o", "zkcli", "-y", "setAcl", "-R", "-v", "7", "/a", "world:anyone:r"],
     given: tree,
-    stdout: ["/a", "/a/b", "/a/d", "/a/b/c"].map((path) => `KeeperErrorCode = BadVersion for ${path}`).join(""),
+    stdout: ["/a", "/a/b", "/a/d", "/a/b/c"]
+      .map((path) => `KeeperErrorCode = BadVersion for ${path}`)
+      .join(""),
     exit: 8,
   },
   ...["/", "/zookeeper", "/zookeeper/quota"].map((path) => ({
@@ -125,7 +136,10 @@ describe("setAcl", () => {
     const session = new StubSession({ "/a": "", "/a/b": "", "/a/c": "", "/a/d": "" });
     const argv = ["-y", "setAcl", "-R", "/a", "world:anyone:r"];
     const { stderr, exit } = await interruptedAt(session, "setAcl", 3, argv);
-    expect([exit, stderr]).toEqual([130, "interrupted: 3 znodes changed below /a; the rest keeps its old ACL\n"]);
+    expect([exit, stderr]).toEqual([
+      130,
+      "interrupted: 3 znodes changed below /a; the rest keeps its old ACL\n",
+    ]);
   });
 
   test.each(rows)("$name", async (row) => {
@@ -133,7 +147,9 @@ describe("setAcl", () => {
   });
 
   test("changes the ACL, and with -R that of everything below", async () => {
-    const { session } = await run(["-y", "setAcl", "-R", "/a", "world:anyone:r"], { given: { ...tree, "/e": "" } });
+    const { session } = await run(["-y", "setAcl", "-R", "/a", "world:anyone:r"], {
+      given: { ...tree, "/e": "" },
+    });
     const acls = [...Object.keys(tree), "/e"].map((path) => session.aclOf(path)?.[0]?.perms);
     expect(acls).toEqual([1, 1, 1, 1, 31]);
   });
@@ -158,14 +174,26 @@ describe("setAcl", () => {
     { words: ["-o", "zkcli", "setAcl", "/a"] },
     { words: ["-y", "setAcl", "-R", "/a"] },
     { words: ["setAcl", "-R", "--dry-run", "/a"] },
-  ])("$words refuses a password where a hash belongs, and does not repeat it", async ({ words }) => {
-    for (const id of ["ann:secret", "ann:", "ann:x", "ann:fyVmFCwVbTJYrznoSu1koqYEYF0", "ann:sec:ret"]) {
-      const { session, stderr, exit } = await run([...words, `digest:${id}:cdrwa`], { given });
-      expect([exit, stderr]).toEqual([2, expect.stringContaining("the digest of 'ann' is not a hash")]);
-      expect(stderr).not.toContain("secret");
-      expect(session.aclOf("/a")?.[0]).toMatchObject({ scheme: "world" });
-    }
-  });
+  ])(
+    "$words refuses a password where a hash belongs, and does not repeat it",
+    async ({ words }) => {
+      for (const id of [
+        "ann:secret",
+        "ann:",
+        "ann:x",
+        "ann:fyVmFCwVbTJYrznoSu1koqYEYF0",
+        "ann:sec:ret",
+      ]) {
+        const { session, stderr, exit } = await run([...words, `digest:${id}:cdrwa`], { given });
+        expect([exit, stderr]).toEqual([
+          2,
+          expect.stringContaining("the digest of 'ann' is not a hash"),
+        ]);
+        expect(stderr).not.toContain("secret");
+        expect(session.aclOf("/a")?.[0]).toMatchObject({ scheme: "world" });
+      }
+    },
+  );
 
   test("-s writes the new stat", async () => {
     const { stdout } = await run(["setAcl", "-s", "/a", "world:anyone:r"], { given });

@@ -8,13 +8,31 @@ const BAD_VERSION = "error: /a is at version 0, not 7 (BadVersion)\n";
 
 const rows: Row[] = [
   { name: "is silent in a pipe", argv: ["set", "/a", "x"], given },
-  { name: "confirms on a terminal", argv: ["set", "/a", "x"], given, tty: true, stdout: "Changed /a (version 1)\n" },
+  {
+    name: "confirms on a terminal",
+    argv: ["set", "/a", "x"],
+    given,
+    tty: true,
+    stdout: "Changed /a (version 1)\n",
+  },
   { name: "-q does not confirm", argv: ["-q", "set", "/a", "x"], given, tty: true },
   { name: "is silent as zkCli", argv: ["-o", "zkcli", "set", "/a", "x"], given },
   { name: "honours -v", argv: ["set", "-v", "7", "/a", "x"], given, stderr: BAD_VERSION, exit: 5 },
-  { name: "honours -v after the data", argv: ["set", "/a", "x", "-v7"], given, stderr: BAD_VERSION, exit: 5 },
+  {
+    name: "honours -v after the data",
+    argv: ["set", "/a", "x", "-v7"],
+    given,
+    stderr: BAD_VERSION,
+    exit: 5,
+  },
   { name: "honours -v=7", argv: ["set", "-v=7", "/a", "x"], given, stderr: BAD_VERSION, exit: 5 },
-  { name: "honours a version as the last word", argv: ["set", "/a", "x", "7"], given, stderr: BAD_VERSION, exit: 5 },
+  {
+    name: "honours a version as the last word",
+    argv: ["set", "/a", "x", "7"],
+    given,
+    stderr: BAD_VERSION,
+    exit: 5,
+  },
   {
     name: "tells zkCli's users of a wrong version in zkCli's words",
     argv: ["-o", "zkcli", "set", "/a", "x", "7"],
@@ -60,7 +78,8 @@ const rows: Row[] = [
     name: "refuses to write in read-only mode",
     argv: ["-r", "set", "/a", "x"],
     given,
-    stderr: "error: set would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+    stderr:
+      "error: set would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
     exit: 9,
   },
   {
@@ -134,9 +153,22 @@ const contents = [
   { name: "@file behind -- as text", words: ["--", "@/etc/passwd"], data: "@/etc/passwd" },
   { name: "- behind -- as text", words: ["--", "-"], stdin: "in", data: "-" },
   { name: "@@x behind -- as text", words: ["--", "@@x"], data: "@@x" },
-  { name: "@file with --literal as text", words: ["--literal", "@/etc/passwd"], data: "@/etc/passwd" },
-  { name: "@file with --literal behind it as text", words: ["@/etc/passwd", "--literal"], data: "@/etc/passwd" },
-  { name: "- with --literal as text", words: ["--literal", "-v", "-1", "-"], stdin: "in", data: "-" },
+  {
+    name: "@file with --literal as text",
+    words: ["--literal", "@/etc/passwd"],
+    data: "@/etc/passwd",
+  },
+  {
+    name: "@file with --literal behind it as text",
+    words: ["@/etc/passwd", "--literal"],
+    data: "@/etc/passwd",
+  },
+  {
+    name: "- with --literal as text",
+    words: ["--literal", "-v", "-1", "-"],
+    stdin: "in",
+    data: "-",
+  },
   { name: "base64", words: ["-b", "aGkh"], data: "hi!" },
   { name: "base64 from stdin, in lines", words: ["-b", "-"], stdin: "aG\nkh\n", data: "hi!" },
 ];
@@ -160,13 +192,19 @@ describe("set", () => {
       const { session, exit } = await run(argv, { given });
       expect([argv, exit, session.dataOf("/a")]).toEqual([argv, 0, "@/etc/passwd"]);
     }
-    const { session } = await run(["set", "/a", "-"], { given, stdin: "in", programName: "zkCli.sh" });
+    const { session } = await run(["set", "/a", "-"], {
+      given,
+      stdin: "in",
+      programName: "zkCli.sh",
+    });
     expect(session.dataOf("/a")).toBe("-");
   });
 
   test("-s writes the new stat", async () => {
     const { stdout } = await run(["set", "-s", "/a", "xy"], { given });
-    expect(stdout).toMatch(/^cZxid = 0x2\n.*\nmZxid = 0x3\n(.*\n){3}dataVersion = 1\n(.*\n){2}dataLength = 2\n.*\n$/);
+    expect(stdout).toMatch(
+      /^cZxid = 0x2\n.*\nmZxid = 0x3\n(.*\n){3}dataVersion = 1\n(.*\n){2}dataLength = 2\n.*\n$/,
+    );
   });
 
   test("JSON has the new stat", async () => {

@@ -72,7 +72,8 @@ const rows: Row[] = [
     name: "bytes are none or more",
     argv: ["setquota", "-B", "-1", "/a"],
     given,
-    stderr: "error: the bytes quota must be greater than or equal to zero\n  delquota removes a limit\n",
+    stderr:
+      "error: the bytes quota must be greater than or equal to zero\n  delquota removes a limit\n",
     exit: 2,
   },
   {
@@ -155,7 +156,9 @@ describe("setquota", () => {
     );
     expect(session.dataOf(`${at}/zookeeper_stats`)).toBe("count=0,bytes=0");
     expect(session.dataOf("/zookeeper/quota/a")).toBeNull();
-    expect(session.asked).toContain(`multi create ${at}/zookeeper_limits, create ${at}/zookeeper_stats`);
+    expect(session.asked).toContain(
+      `multi create ${at}/zookeeper_limits, create ${at}/zookeeper_stats`,
+    );
   });
 
   test.each([
@@ -180,6 +183,9 @@ describe("setquota", () => {
       return answer(path, data, options);
     };
     const { exit } = await run(["setquota", "-n", "6", "/a"], { session });
-    expect([exit, session.dataOf(LIMITS)]).toEqual([0, "count=6,bytes=42=;byteHardLimit=-1;countHardLimit=-1"]);
+    expect([exit, session.dataOf(LIMITS)]).toEqual([
+      0,
+      "count=6,bytes=42=;byteHardLimit=-1;countHardLimit=-1",
+    ]);
   });
 });

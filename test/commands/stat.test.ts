@@ -48,7 +48,8 @@ const rows: Row[] = [
   {
     name: "refuses to watch",
     argv: ["stat", "-w", "/a"],
-    stderr: "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+    stderr:
+      "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
     exit: 2,
   },
 ];
@@ -59,14 +60,20 @@ describe("stat", () => {
   });
 
   test("writes readable times to a terminal", async () => {
-    const { stdout } = await run(["stat", "/a"], { given: { "/a": "hello", "/a/b": "" }, tty: true });
+    const { stdout } = await run(["stat", "/a"], {
+      given: { "/a": "hello", "/a/b": "" },
+      tty: true,
+    });
     const time = new Date(MADE_AT).toISOString().slice(0, 19).replace("T", " ");
     expect(stdout).toContain(`\nctime          = ${time} +00:00 (`);
     expect(stdout.split("\n").filter((line) => line[15] === "=")).toHaveLength(11);
   });
 
   test("puts the path above each of several on a terminal", async () => {
-    const { stdout } = await run(["stat", "/a", "/a/b"], { given: { "/a": "hello", "/a/b": "" }, tty: true });
+    const { stdout } = await run(["stat", "/a", "/a/b"], {
+      given: { "/a": "hello", "/a/b": "" },
+      tty: true,
+    });
     expect(stdout).toMatch(/^\/a\n.+\n\/a\/b\n.+\n$/s);
   });
 

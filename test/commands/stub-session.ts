@@ -27,7 +27,10 @@ interface Znode {
   acl: readonly Acl[];
 }
 
-/** The few znodes of one test, in a Map. `asked` keeps every request, in order, and `close` where the session ended. */
+/**
+ * The few znodes of one test, in a Map. `asked` keeps every request, in order, and `close` where
+ * the session ended.
+ */
 export class StubSession {
   readonly asked: string[] = [];
   readonly creates: CreateOptions[] = [];
@@ -41,14 +44,17 @@ export class StubSession {
   readonly #failures: ReadonlyMap<string, Error>;
   #zxid = 0n;
 
-  /** `given`: data by path, parents first. `failures`: the error that any request for a path meets. */
+  /**
+   * `given`: data by path, parents first. `failures`: the error that any request for a path meets.
+   */
   constructor(
     given: Readonly<Record<string, string | Buffer | null>> = {},
     failures: Readonly<Record<string, Error>> = {},
   ) {
     this.#failures = new Map(Object.entries(failures));
     this.#add("/", Buffer.alloc(0), false);
-    for (const [path, data] of Object.entries(given)) this.#add(path, data === null ? null : Buffer.from(data), false);
+    for (const [path, data] of Object.entries(given))
+      this.#add(path, data === null ? null : Buffer.from(data), false);
   }
 
   readonly server = "127.0.0.1:2181";
@@ -100,13 +106,20 @@ export class StubSession {
     const isSequential = /sequential/i.test(options.mode ?? "");
     const real = isSequential ? path + String(parent.stat.cversion).padStart(10, "0") : path;
     if (this.#znodes.has(real)) {
-      throw new ConflictError("node-exists", `znode already exists: ${real} (NodeExists)`, { code: -110, path: real });
+      throw new ConflictError("node-exists", `znode already exists: ${real} (NodeExists)`, {
+        code: -110,
+        path: real,
+      });
     }
     this.#add(real, data, /ephemeral/i.test(options.mode ?? ""));
     return real;
   }
 
-  async create2(path: string, data: Buffer | null, options: CreateOptions = {}): Promise<{ path: string; stat: Stat }> {
+  async create2(
+    path: string,
+    data: Buffer | null,
+    options: CreateOptions = {},
+  ): Promise<{ path: string; stat: Stat }> {
     const real = await this.create(path, data, options);
     return { path: real, stat: this.#find(real).stat };
   }
@@ -119,7 +132,10 @@ export class StubSession {
     this.#ask("delete", path, options);
     this.#checkVersion(path, options.version);
     if (this.#children(path).length > 0) {
-      throw new ConflictError("not-empty", `znode has children: ${path} (NotEmpty)`, { code: -111, path });
+      throw new ConflictError("not-empty", `znode has children: ${path} (NotEmpty)`, {
+        code: -111,
+        path,
+      });
     }
     this.#znodes.delete(path);
   }
@@ -139,7 +155,12 @@ export class StubSession {
     this.#ask("setData", path, options);
     const znode = this.#checkVersion(path, options.version);
     znode.data = data;
-    znode.stat = { ...znode.stat, version: znode.stat.version + 1, mzxid: ++this.#zxid, dataLength: data?.length ?? 0 };
+    znode.stat = {
+      ...znode.stat,
+      version: znode.stat.version + 1,
+      mzxid: ++this.#zxid,
+      dataLength: data?.length ?? 0,
+    };
     return znode.stat;
   }
 
@@ -149,7 +170,10 @@ export class StubSession {
     return this.#children(path);
   }
 
-  async getChildren2(path: string, options: CallOptions = {}): Promise<{ children: string[]; stat: Stat }> {
+  async getChildren2(
+    path: string,
+    options: CallOptions = {},
+  ): Promise<{ children: string[]; stat: Stat }> {
     this.#ask("getChildren2", path, options);
     return { stat: this.#find(path).stat, children: this.#children(path) };
   }
@@ -163,14 +187,18 @@ export class StubSession {
   async setAcl(path: string, acl: readonly Acl[], options: VersionOptions = {}): Promise<Stat> {
     this.#ask("setAcl", path, options);
     const znode = this.#find(path);
-    if (options.version !== undefined && options.version !== znode.stat.aversion) throw badVersion(path);
+    if (options.version !== undefined && options.version !== znode.stat.aversion)
+      throw badVersion(path);
     znode.acl = acl;
     znode.stat = { ...znode.stat, aversion: znode.stat.aversion + 1 };
     return znode.stat;
   }
 
   /** All or nothing, as far as failures and children go. */
-  async multi(ops: readonly MultiOp[], { signal }: CallOptions = {}): Promise<{ results: []; zxid: bigint }> {
+  async multi(
+    ops: readonly MultiOp[],
+    { signal }: CallOptions = {},
+  ): Promise<{ results: []; zxid: bigint }> {
     this.asked.push(`multi ${ops.map(({ op, path }) => `${op} ${path}`).join(", ")}`);
     if (signal?.aborted) throw new InterruptedError();
     const before = new Map([...this.#znodes].map(([path, znode]) => [path, { ...znode }]));
@@ -205,7 +233,9 @@ export class StubSession {
 
   async getEphemerals(prefix = "/"): Promise<string[]> {
     this.asked.push(`getEphemerals ${prefix}`);
-    const own = [...this.#znodes].filter(([path, { stat }]) => stat.ephemeralOwner !== 0n && path.startsWith(prefix));
+    const own = [...this.#znodes].filter(
+      ([path, { stat }]) => stat.ephemeralOwner !== 0n && path.startsWith(prefix),
+    );
     return own.map(([path]) => path).reverse();
   }
 
@@ -213,7 +243,9 @@ export class StubSession {
     if (this.isOld) throw refusal("unimplemented", -6, path);
     this.#ask("getAllChildrenNumber", path, options);
     this.#find(path);
-    return this.paths().filter((other) => other.startsWith(path === "/" ? "/" : `${path}/`) && other !== "/").length;
+    return this.paths().filter(
+      (other) => other.startsWith(path === "/" ? "/" : `${path}/`) && other !== "/",
+    ).length;
   }
 
   async getConfig(options: CallOptions = {}): Promise<Data> {
@@ -277,7 +309,9 @@ export class StubSession {
   }
 
   #children(path: string): string[] {
-    const below = [...this.#znodes.keys()].filter((other) => other !== "/" && parentPath(other) === path);
+    const below = [...this.#znodes.keys()].filter(
+      (other) => other !== "/" && parentPath(other) === path,
+    );
     // Backwards, because a server promises no order.
     return below.map(baseName).reverse();
   }
@@ -287,16 +321,34 @@ export class StubSession {
     const parent = this.#znodes.get(parentPath(path));
     if (parent) {
       const { cversion, numChildren } = parent.stat;
-      parent.stat = { ...parent.stat, cversion: cversion + 1, numChildren: numChildren + 1, pzxid: zxid };
+      parent.stat = {
+        ...parent.stat,
+        cversion: cversion + 1,
+        numChildren: numChildren + 1,
+        pzxid: zxid,
+      };
     }
-    const counters = { version: 0, cversion: 0, aversion: 0, dataLength: data?.length ?? 0, numChildren: 0 };
+    const counters = {
+      version: 0,
+      cversion: 0,
+      aversion: 0,
+      dataLength: data?.length ?? 0,
+      numChildren: 0,
+    };
     const ids = { czxid: zxid, mzxid: zxid, pzxid: zxid, ephemeralOwner: isEphemeral ? 0x10n : 0n };
-    this.#znodes.set(path, { data, stat: { ...ids, ...counters, ctime: MADE_AT, mtime: MADE_AT }, acl: OPEN_ACL });
+    this.#znodes.set(path, {
+      data,
+      stat: { ...ids, ...counters, ctime: MADE_AT, mtime: MADE_AT },
+      acl: OPEN_ACL,
+    });
   }
 }
 
 function badVersion(path: string): ConflictError {
-  return new ConflictError("bad-version", `the version does not match: ${path} (BadVersion)`, { code: -103, path });
+  return new ConflictError("bad-version", `the version does not match: ${path} (BadVersion)`, {
+    code: -103,
+    path,
+  });
 }
 
 function noNode(path: string): NoNodeError {

@@ -2,14 +2,22 @@ import { describe, expect, test } from "vitest";
 import { ConnectionError } from "../../src/errors.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 
-const failures = { "/a": new ConnectionError("connection-loss", "the connection was lost", { code: -4, path: "/a" }) };
+const failures = {
+  "/a": new ConnectionError("connection-loss", "the connection was lost", { code: -4, path: "/a" }),
+};
 
 const rows: Row[] = [
   { name: "is silent in a pipe", argv: ["sync", "/a"] },
   { name: "confirms on a terminal", argv: ["sync", "/a"], tty: true, stdout: "Sync is OK\n" },
   { name: "confirms as zkCli", argv: ["-o", "zkcli", "sync", "/a"], stdout: "Sync is OK\n" },
   { name: "JSON has the path", argv: ["--json", "sync", "/a"], stdout: '{"path":"/a"}\n' },
-  { name: "fails with a reason", argv: ["sync", "/a"], failures, stderr: "error: the connection was lost\n", exit: 6 },
+  {
+    name: "fails with a reason",
+    argv: ["sync", "/a"],
+    failures,
+    stderr: "error: the connection was lost\n",
+    exit: 6,
+  },
   {
     name: "fails on stdout as zkCli, but with an exit code",
     argv: ["-o", "zkcli", "sync", "/a"],

@@ -1,4 +1,7 @@
-/** What a neighbour writes into names and tickets never reaches a terminal, or a line of text, as control characters. */
+/**
+ * What a neighbour writes into names and tickets never reaches a terminal, or a line of text, as
+ * control characters.
+ */
 import { PassThrough, Writable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startEmbeddedServer } from "../../src/embedded/server.ts";
@@ -27,7 +30,8 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   session = openFor(server.address);
   for (const path of ["/l", "/tree"]) {
-    for (const name of await session.getChildren(path).catch(() => [])) await session.delete(`${path}/${name}`);
+    for (const name of await session.getChildren(path).catch(() => []))
+      await session.delete(`${path}/${name}`);
     await session.create(path, null).catch(() => {});
   }
 });
@@ -60,8 +64,10 @@ async function asked(argv: readonly string[], question: string): Promise<string>
 const OWN = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
 function expectHarmless(shown: string): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  expect(shown.replace(OWN, "")).not.toMatch(/[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u061c\u202e]/);
+  expect(shown.replace(OWN, "")).not.toMatch(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u061c\u202e]/,
+  );
 }
 
 describe("a question", () => {
@@ -114,7 +120,8 @@ test("a trace of --debug", async () => {
 
 test("names in a pipe", async () => {
   const fake = await startFakeServer({
-    onRequest: ({ opcode }, reply) => (opcode === 8 ? reply.ok(listing([`a${OSC_52}\nb`, "c"])) : false),
+    onRequest: ({ opcode }, reply) =>
+      opcode === 8 ? reply.ok(listing([`a${OSC_52}\nb`, "c"])) : false,
   });
   try {
     const { stdout } = await runReal(fake.address, ["ls", "/"]);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { ChildEnd, ChildRequest } from "../../src/child.ts";
 import { main } from "../../src/main.ts";
+import type { ChildEnd, ChildRequest } from "../../src/processes/child-requests.ts";
 import type { Session } from "../../src/session/session.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
 import { deferred, eventually } from "../support/eventually.ts";
@@ -17,7 +17,9 @@ beforeEach(async () => {
   other = openFor(server);
 });
 
-/** The program without a process, on a real server. Ctrl-C ends it at the latest when the test ends. */
+/**
+ * The program without a process, on a real server. Ctrl-C ends it at the latest when the test ends.
+ */
 function start(words: readonly string[], runChild?: (request: ChildRequest) => Promise<ChildEnd>) {
   let interrupt: (signal: "SIGINT") => void = () => {};
   const io = memoryIo({ ...(runChild && { runChild }) });
@@ -40,8 +42,12 @@ function start(words: readonly string[], runChild?: (request: ChildRequest) => P
 }
 
 function withoutTime(line: string): string {
-  expect(line).toMatch(/\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$|,"at":"\d{4}-\d\d-\d\dT[\d:.]+Z"}$/);
-  return line.startsWith("{") ? line.replace(/,"at":"[^"]+"}$/, "}") : line.slice(0, line.lastIndexOf("\t"));
+  expect(line).toMatch(
+    /\t\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$|,"at":"\d{4}-\d\d-\d\dT[\d:.]+Z"}$/,
+  );
+  return line.startsWith("{")
+    ? line.replace(/,"at":"[^"]+"}$/, "}")
+    : line.slice(0, line.lastIndexOf("\t"));
 }
 
 const rows: Row[] = [
@@ -120,7 +126,12 @@ describe("watch", () => {
     await has('{"event":"children","path":"/n","added":["a"],"removed":[]}');
     await other.setData("/n", Buffer.from([255]));
     expect(await exit).toBe(0);
-    expect(JSON.parse(lines()[1] ?? "")).toMatchObject({ event: "created", version: 0, data: "x", encoding: "utf8" });
+    expect(JSON.parse(lines()[1] ?? "")).toMatchObject({
+      event: "created",
+      version: 0,
+      data: "x",
+      encoding: "utf8",
+    });
     expect(JSON.parse(lines()[3] ?? "")).toMatchObject({
       event: "changed",
       version: 1,
@@ -157,11 +168,18 @@ describe("watch PATH -- COMMAND", () => {
   test("runs the command with the data, first for what is there", async () => {
     await other.create("/n", Buffer.from("zero"));
     const ran: string[] = [];
-    const { exit, io } = start(["watch", "/n", "-n", "2", "--", "apply", "--json", "-x"], async (request) => {
-      const { ZKSH_WATCH_EVENT: event, ZKSH_WATCH_PATH: path, ZKSH_WATCH_VERSION: version } = request.env;
-      ran.push(`${request.argv.join(" ")} <${request.input} ${event} ${path} ${version}`);
-      return { code: 0 };
-    });
+    const { exit, io } = start(
+      ["watch", "/n", "-n", "2", "--", "apply", "--json", "-x"],
+      async (request) => {
+        const {
+          ZKSH_WATCH_EVENT: event,
+          ZKSH_WATCH_PATH: path,
+          ZKSH_WATCH_VERSION: version,
+        } = request.env;
+        ran.push(`${request.argv.join(" ")} <${request.input} ${event} ${path} ${version}`);
+        return { code: 0 };
+      },
+    );
     await eventually(() => ran.length === 1);
     await other.setData("/n", Buffer.from("one"));
     await eventually(() => ran.length === 2);
@@ -196,7 +214,10 @@ describe("watch PATH -- COMMAND", () => {
   test("goes on after a failure of the command, and says so", async () => {
     await other.create("/n", null);
     const ends = [{ code: 3 }, { killedBy: "SIGKILL" }];
-    const { exit, io } = start(["watch", "/n", "-n", "1", "--", "apply", "x"], async () => ends.shift() ?? { code: 0 });
+    const { exit, io } = start(
+      ["watch", "/n", "-n", "1", "--", "apply", "x"],
+      async () => ends.shift() ?? { code: 0 },
+    );
     await eventually(() => ends.length === 1);
     await other.setData("/n", null);
     expect(await exit).toBe(0);
@@ -207,8 +228,12 @@ describe("watch PATH -- COMMAND", () => {
 
   test("--exit-on-failure ends with the first failure", async () => {
     await other.create("/n", null);
-    const { exit, io } = start(["watch", "/n", "--exit-on-failure", "--", "apply"], async () => ({ code: 3 }));
+    const { exit, io } = start(["watch", "/n", "--exit-on-failure", "--", "apply"], async () => ({
+      code: 3,
+    }));
     expect(await exit).toBe(1);
-    expect(io.written.stderr).toBe("note: apply ended with code 3 for /n\nerror: the command failed: apply\n");
+    expect(io.written.stderr).toBe(
+      "note: apply ended with code 3 for /n\nerror: the command failed: apply\n",
+    );
   });
 });

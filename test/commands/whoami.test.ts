@@ -4,7 +4,11 @@ import { expected, outcome, type Row } from "./run.ts";
 const rows: Row[] = [
   { name: "writes one identity a line", argv: ["whoami"], stdout: "ip:127.0.0.1\n" },
   { name: "writes the same to a terminal", argv: ["whoami"], tty: true, stdout: "ip:127.0.0.1\n" },
-  { name: "has zkCli's header", argv: ["-o", "zkcli", "whoami"], stdout: "Auth scheme: User\nip: 127.0.0.1\n" },
+  {
+    name: "has zkCli's header",
+    argv: ["-o", "zkcli", "whoami"],
+    stdout: "Auth scheme: User\nip: 127.0.0.1\n",
+  },
   {
     name: "JSON has a list",
     argv: ["--json", "whoami"],

@@ -25,13 +25,17 @@ describe("whoholds", () => {
     expect(await whoholds("/a")).toEqual({ exit: 1, stdout: "/a\tfree\n", stderr: "" });
     expect(await whoholds("/no/such")).toEqual({ exit: 1, stdout: "/no/such\tfree\n", stderr: "" });
     const terminal = await runReal(server, ["whoholds", "/no/such"], { tty: true });
-    expect(terminal).toEqual({ exit: 1, stdout: "/no/such is free (there is no such znode)\n", stderr: "" });
+    expect(terminal).toEqual({
+      exit: 1,
+      stdout: "/no/such is free (there is no such znode)\n",
+      stderr: "",
+    });
     await lockTicket(ann, "/b", "ann@web3", 1);
     const { exit, stdout } = await whoholds("/a", "/b");
-    expect([exit, stdout.split("\n").map((line) => line.split("\t").slice(0, 4).join(" "))]).toEqual([
-      0,
-      ["/a free", "/b holder exclusive ann@web3", ""],
-    ]);
+    expect([
+      exit,
+      stdout.split("\n").map((line) => line.split("\t").slice(0, 4).join(" ")),
+    ]).toEqual([0, ["/a free", "/b holder exclusive ann@web3", ""]]);
   });
 
   test("needs a path, but for -R", async () => {
@@ -49,7 +53,9 @@ describe("whoholds", () => {
   });
 
   test("may not list: exit code 4", async () => {
-    await ann.create("/hidden", null, { acl: [{ perms: Permission.admin, scheme: "world", id: "anyone" }] });
+    await ann.create("/hidden", null, {
+      acl: [{ perms: Permission.admin, scheme: "world", id: "anyone" }],
+    });
     expect(await whoholds("/hidden")).toMatchObject({ exit: 4 });
   });
 
@@ -90,7 +96,14 @@ describe("whoholds", () => {
           revoke,
         },
       ],
-      waiters: [expect.objectContaining({ position: 1, client: "Curator", note: "10.0.0.7", isOurs: false })],
+      waiters: [
+        expect.objectContaining({
+          position: 1,
+          client: "Curator",
+          note: "10.0.0.7",
+          isOurs: false,
+        }),
+      ],
       strangers: [],
     });
     expect(free).toMatchObject({ path: "/b", state: "free", exists: true, holders: [] });
@@ -105,7 +118,9 @@ describe("whoholds", () => {
       "holder exclusive job 7",
       "",
     ]);
-    expect(stderr).toBe("warning: on /a there are Curator locks and kazoo locks, which overlook each other\n");
+    expect(stderr).toBe(
+      "warning: on /a there are Curator locks and kazoo locks, which overlook each other\n",
+    );
   });
 
   test("-o zkcli shows it as text", async () => {
@@ -121,11 +136,18 @@ describe("whoholds --explain", () => {
     const first = await lockTicket(ann, "/a", "ann@web3", 1);
     const reader = await ticket(bob, `/a/_c_${uuid("b")}-__READ__`, record({ who: "bob@web1" }));
     await ticket(bob, `/a/_c_${uuid("c")}-__READ__`, record({ who: "cy@web2" }));
-    const pipe = (await whoholds("--explain", "/a", "/b")).stdout.split("\n").map((line) => line.split("\t").slice(12));
+    const pipe = (await whoholds("--explain", "/a", "/b")).stdout
+      .split("\n")
+      .map((line) => line.split("\t").slice(12));
     expect(pipe.slice(0, 2)).toEqual([
-      [expect.stringMatching(/^ann@web3 pid 1 holds it: .* a zksh lock waits/), `ls /a; get -s ${first}`],
       [
-        expect.stringMatching(/^bob@web1 pid 4711 waits with \S+-__READ__\d+ for …-lock-\d+, .* a zksh reader waits/),
+        expect.stringMatching(/^ann@web3 pid 1 holds it: .* a zksh lock waits/),
+        `ls /a; get -s ${first}`,
+      ],
+      [
+        expect.stringMatching(
+          /^bob@web1 pid 4711 waits with \S+-__READ__\d+ for …-lock-\d+, .* a zksh reader waits/,
+        ),
         `ls /a; get -s ${reader}`,
       ],
     ]);
@@ -134,7 +156,9 @@ describe("whoholds --explain", () => {
     );
     const terminal = (await runReal(server, ["whoholds", "--explain", "/a"], { tty: true })).stdout;
     expect(terminal).toMatch(/\nSTATE.*\n\n1\. ls \/a\n.*\n4\. get -s/s);
-    const [lock] = (await runReal(server, ["--json", "whoholds", "--explain", "/a"])).stdout.split("\n");
+    const [lock] = (await runReal(server, ["--json", "whoholds", "--explain", "/a"])).stdout.split(
+      "\n",
+    );
     expect(JSON.parse(lock ?? "")).toMatchObject({
       explain: [{ operation: "ls /a" }],
       holders: [{ explain: { rule: "zksh-lock", operation: `get -s ${first}` } }],
@@ -177,7 +201,9 @@ describe("whoholds -R", () => {
       "deadlock: bob@web1 pid 82 waits for /a, held by ann@web3 pid 47; " +
         "ann@web3 pid 48 waits for /b, held by bob@web1 pid 81; break it: revoke /a or revoke /b",
     );
-    const json = (await runReal(server, ["--json", "whoholds", "-R", "/"])).stdout.split("\n").slice(0, -1);
+    const json = (await runReal(server, ["--json", "whoholds", "-R", "/"])).stdout
+      .split("\n")
+      .slice(0, -1);
     expect(JSON.parse(json.at(-1) ?? "")).toMatchObject({
       deadlock: [
         { waiter: { pid: 82 }, waitsFor: "/a", blocker: { pid: 47 }, isHeld: true },
@@ -188,7 +214,9 @@ describe("whoholds -R", () => {
   });
 
   test("goes on where it may not look, and ends with 8", async () => {
-    await ann.create("/a/hidden", null, { acl: [{ perms: Permission.create, scheme: "world", id: "anyone" }] });
+    await ann.create("/a/hidden", null, {
+      acl: [{ perms: Permission.create, scheme: "world", id: "anyone" }],
+    });
     await lockTicket(ann, "/b", "ann@web3", 1);
     const { exit, stdout, stderr } = await whoholds("-R", "/");
     expect([exit, stdout.split("\t")[0]]).toEqual([8, "/b"]);

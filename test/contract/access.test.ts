@@ -14,7 +14,11 @@ function digestId(user: string, password: string): string {
 }
 
 const world = (perms: number): AclRecord => ({ perms, scheme: "world", id: "anyone" });
-const digest = (perms: number, user: string): AclRecord => ({ perms, scheme: "digest", id: digestId(user, "pw") });
+const digest = (perms: number, user: string): AclRecord => ({
+  perms,
+  scheme: "digest",
+  id: digestId(user, "pw"),
+});
 const ip = (perms: number, id: string): AclRecord => ({ perms, scheme: "ip", id });
 
 /** A transaction of one step, and what became of that. */
@@ -55,11 +59,19 @@ onBothServers((server) => {
       { what: "an address with a strange mask", acl: [ip(ALL, "10.0.0.0/x")] },
       { what: "an address with a mask of 33 bits", acl: [ip(ALL, "10.0.0.0/33")] },
       { what: "auth without an identity", acl: [{ perms: ALL, scheme: "auth", id: "" }] },
-      { what: "one bad entry of two", acl: [world(ALL), { perms: ALL, scheme: "nosuch", id: "x" }] },
+      {
+        what: "one bad entry of two",
+        acl: [world(ALL), { perms: ALL, scheme: "nosuch", id: "x" }],
+      },
     ])("$what is refused", async ({ acl }) => {
       const client = await server.fresh();
-      expect(await client.create("/a", { acl })).toMatchObject({ err: invalidAcl, body: Buffer.alloc(0) });
-      expect(await client.create("/a", { acl, flags: Flags.container })).toMatchObject({ err: invalidAcl });
+      expect(await client.create("/a", { acl })).toMatchObject({
+        err: invalidAcl,
+        body: Buffer.alloc(0),
+      });
+      expect(await client.create("/a", { acl, flags: Flags.container })).toMatchObject({
+        err: invalidAcl,
+      });
       await client.create("/b");
       expect(await client.setAcl("/b", acl)).toMatchObject({ err: invalidAcl });
       const { results } = await client.multi([{ op: "create", path: "/c", acl }]);
@@ -81,7 +93,13 @@ onBothServers((server) => {
       const client = await server.fresh();
       const { zxid } = await client.create("/a", { data: "x" });
       const first = await client.setAcl("/a", [world(ALL)], 0);
-      expect(first.stat).toMatchObject({ aversion: 1, version: 0, cversion: 0, mzxid: zxid, pzxid: zxid });
+      expect(first.stat).toMatchObject({
+        aversion: 1,
+        version: 0,
+        cversion: 0,
+        mzxid: zxid,
+        pzxid: zxid,
+      });
       expect(first.stat).toEqual((await client.exists("/a")).stat);
       expect(await client.setAcl("/a", [world(ALL)], 0)).toMatchObject({ err: badVersion });
       expect((await client.setAcl("/a", [world(ALL)], -1)).stat?.aversion).toBe(2);
@@ -128,10 +146,21 @@ onBothServers((server) => {
       {
         name: "read",
         perms: READ,
-        allows: ["getData", "getChildren", "getChildren2", "getAllChildrenNumber", "getAcl", "check"],
+        allows: [
+          "getData",
+          "getChildren",
+          "getChildren2",
+          "getAllChildrenNumber",
+          "getAcl",
+          "check",
+        ],
       },
       { name: "write", perms: WRITE, allows: ["setData", "setData in multi"] },
-      { name: "create", perms: CREATE, allows: ["create", "create in multi", "create a container"] },
+      {
+        name: "create",
+        perms: CREATE,
+        allows: ["create", "create in multi", "create a container"],
+      },
       { name: "delete", perms: DELETE, allows: ["delete a child", "delete a child in multi"] },
       { name: "admin", perms: ADMIN, allows: ["getAcl", "setAcl"] },
     ])("$name", async ({ perms, allows }) => {
@@ -156,7 +185,10 @@ onBothServers((server) => {
         { op: "create", path: "/a" },
         { op: "setData", path: "/n" },
       ]);
-      expect({ err, codes: results.map(({ code }) => code) }).toEqual({ err: 0, codes: [0, noAuth] });
+      expect({ err, codes: results.map(({ code }) => code) }).toEqual({
+        err: 0,
+        codes: [0, noAuth],
+      });
     });
 
     test("of reads at once fails alone", async () => {
@@ -170,7 +202,11 @@ onBothServers((server) => {
         ],
         Opcode.multiRead,
       );
-      expect(results).toMatchObject([{ code: noAuth }, { code: noAuth }, { type: Opcode.getData, data: "" }]);
+      expect(results).toMatchObject([
+        { code: noAuth },
+        { code: noAuth },
+        { type: Opcode.getData, data: "" },
+      ]);
     });
 
     test("deleting asks the parent only", async () => {
@@ -205,7 +241,12 @@ onBothServers((server) => {
   describe("identities", () => {
     test("digest: proved by a password, found in a list by its hash", async () => {
       const [client, other] = await server.pair();
-      expect(await client.auth("digest", "ann:pw")).toEqual({ xid: Xid.auth, zxid: 0n, err: 0, body: Buffer.alloc(0) });
+      expect(await client.auth("digest", "ann:pw")).toEqual({
+        xid: Xid.auth,
+        zxid: 0n,
+        err: 0,
+        body: Buffer.alloc(0),
+      });
       await client.create("/a", { acl: [digest(ALL, "ann")] });
       expect(await client.getData("/a")).toMatchObject({ err: 0 });
       expect(await other.getData("/a")).toMatchObject({ err: noAuth });
@@ -270,7 +311,11 @@ onBothServers((server) => {
       const [client, other] = await server.pair();
       await client.auth("digest", "ann:pw");
       await client.create("/a", { acl: [world(READ), digest(ALL, "ann"), ip(READ, "10.1.1.1")] });
-      expect((await client.getAcl("/a")).acl).toEqual([world(READ), digest(ALL, "ann"), ip(READ, "10.1.1.1")]);
+      expect((await client.getAcl("/a")).acl).toEqual([
+        world(READ),
+        digest(ALL, "ann"),
+        ip(READ, "10.1.1.1"),
+      ]);
       expect((await other.getAcl("/a")).acl).toEqual([
         world(READ),
         { perms: ALL, scheme: "digest", id: "ann:x" },

@@ -1,6 +1,6 @@
 /**
- * The same random requests for both servers: every reply, zxid and event has to be the same. Repeatable by ZKSH_DIFF_SEED; longer
- * with ZKSH_DIFF_STEPS.
+ * The same random requests for both servers: every reply, zxid and event has to be the same.
+ * Repeatable by ZKSH_DIFF_SEED; longer with ZKSH_DIFF_STEPS.
  */
 import { expect, test } from "vitest";
 import { startEmbeddedServer } from "../../src/embedded/server.ts";
@@ -92,7 +92,9 @@ const ACLS: readonly (readonly AclRecord[])[] = [
 ];
 const LIMITS = ["count=3,bytes=10", "count=2,bytes=5=;byteHardLimit=12;countHardLimit=4"];
 
-/** Makes up requests. Everything is drawn before anything is sent, so that both sides get the same. */
+/**
+ * Makes up requests. Everything is drawn before anything is sent, so that both sides get the same.
+ */
 class Imagination {
   readonly #random: Random;
   /** For the report of a difference. */
@@ -108,7 +110,11 @@ class Imagination {
     this.#drawn.length = 0;
     const name = this.#random.weighted(WEIGHTS);
     const action = this.#action(name);
-    return { what: `${name} ${JSON.stringify(this.#drawn)}`, action, client: this.#random.index(CLIENTS) };
+    return {
+      what: `${name} ${JSON.stringify(this.#drawn)}`,
+      action,
+      client: this.#random.index(CLIENTS),
+    };
   }
 
   #action(name: keyof typeof WEIGHTS): Action {
@@ -142,7 +148,10 @@ class Imagination {
         return (_, client) => client.multi(steps);
       }
       case "multiRead": {
-        const steps = this.#list(4, () => ({ op: this.#one(["getData", "getChildren"] as const), path: this.#path() }));
+        const steps = this.#list(4, () => ({
+          op: this.#one(["getData", "getChildren"] as const),
+          path: this.#path(),
+        }));
         return (_, client) => client.multi(steps, Opcode.multiRead);
       }
       case "sync":
@@ -157,7 +166,8 @@ class Imagination {
       }
       case "checkWatches": {
         const type = this.#one(Object.values(WatcherType));
-        // As long as anybody has a recursive watch, ZooKeeper 3.8 stumbles over a path without a slash.
+        // As long as anybody has a recursive watch, ZooKeeper 3.8 stumbles over a path without a
+        // slash.
         const checked = path.startsWith("/") ? path : "/";
         return (_, client) => client.checkWatches(checked, type);
       }
@@ -210,7 +220,9 @@ class Imagination {
     const flags = this.#draw(this.#random.chance(0.02) ? 9 : this.#random.index(7));
     const create = { path: this.#path(), data: this.#data(), flags, acl: this.#acl() };
     const opcode = flags < 4 && this.#random.chance(0.3) ? { opcode: Opcode.create2 } : {};
-    return flags === 5 || flags === 6 ? { ...create, ttlMs: this.#one([-1, 0, LONG_MS]) } : { ...create, ...opcode };
+    return flags === 5 || flags === 6
+      ? { ...create, ttlMs: this.#one([-1, 0, LONG_MS]) }
+      : { ...create, ...opcode };
   }
 
   #step(): Step {
@@ -322,7 +334,9 @@ test(`${STEPS} random requests (seed ${SEED})`, { timeout: 60_000 + STEPS * 20 }
       const { what, action, client } = imagination.next();
       const [theirs, ours] = await Promise.all(
         sides.map(async (side) => {
-          const result = await action(side, side.clients[client] as RawClient, client).catch(String);
+          const result = await action(side, side.clients[client] as RawClient, client).catch(
+            String,
+          );
           const heard = await side.heard();
           // In which order a session's ephemerals go is nobody's promise.
           if (what.startsWith("close ")) for (const events of heard) events.sort();

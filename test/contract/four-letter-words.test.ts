@@ -51,7 +51,9 @@ onBothServers((server) => {
     const client = await server.fresh();
     const count = async () => Number(/Node count: (\d+)/.exec(await ask("srvr"))?.[1]);
     const before = await count();
-    const { zxid } = await client.multi(["/a", "/a/b", "/c"].map((path) => ({ op: "create", path })));
+    const { zxid } = await client.multi(
+      ["/a", "/a/b", "/c"].map((path) => ({ op: "create", path })),
+    );
     const text = await ask("srvr");
     expect(BigInt(/Zxid: (0x[0-9a-f]+)/.exec(text)?.[1] ?? 0)).toBeGreaterThanOrEqual(zxid);
     expect((await count()) - before).toBe(3);
@@ -98,15 +100,18 @@ onBothServers((server) => {
     REMW: (client) => client.removeWatches("/", 3),
     HOMI: (client) => client.whoAmI(),
   };
-  test.each(Object.entries(LAST_OPERATIONS))("cons calls the last operation %s", async (name, run) => {
-    const other = await server.fresh();
-    await other.create("/a");
-    await other.addWatch("/");
-    const client = await server.open(other.chroot);
-    if (name === "REMW") await client.addWatch("/");
-    await run(client);
-    expect(await lineOf(client)).toContain(`,lop=${name},`);
-  });
+  test.each(Object.entries(LAST_OPERATIONS))(
+    "cons calls the last operation %s",
+    async (name, run) => {
+      const other = await server.fresh();
+      await other.create("/a");
+      await other.addWatch("/");
+      const client = await server.open(other.chroot);
+      if (name === "REMW") await client.addWatch("/");
+      await run(client);
+      expect(await lineOf(client)).toContain(`,lop=${name},`);
+    },
+  );
 
   test("dump", async () => {
     const client = await server.fresh();

@@ -5,7 +5,13 @@ import { eventually } from "../support/eventually.ts";
 import { onBothServers } from "./on-both-servers.ts";
 import { connectFrame, Flags, frameOf, RawConnection, readAccepted } from "./raw-client.ts";
 
-const REFUSED = { protocolVersion: 0, timeoutMs: 0, sessionId: 0n, password: Buffer.alloc(16), rest: Buffer.alloc(1) };
+const REFUSED = {
+  protocolVersion: 0,
+  timeoutMs: 0,
+  sessionId: 0n,
+  password: Buffer.alloc(16),
+  rest: Buffer.alloc(1),
+};
 
 onBothServers((server) => {
   async function answerTo(...frames: Buffer[]) {
@@ -17,7 +23,11 @@ onBothServers((server) => {
   test("a new session", async () => {
     const { frame, connection } = await answerTo(connectFrame());
     const accepted = readAccepted(frame as Buffer);
-    expect(accepted).toMatchObject({ protocolVersion: 0, timeoutMs: 10_000, rest: Buffer.alloc(1) });
+    expect(accepted).toMatchObject({
+      protocolVersion: 0,
+      timeoutMs: 10_000,
+      rest: Buffer.alloc(1),
+    });
     expect(accepted.sessionId).not.toBe(0n);
     expect(accepted.password).toHaveLength(16);
     expect(accepted.password).not.toEqual(Buffer.alloc(16));
@@ -51,11 +61,14 @@ onBothServers((server) => {
     expect((await server.open("", { readOnly: true })).accepted.rest).toEqual(Buffer.from([0]));
   });
 
-  test.each([null, Buffer.alloc(0), Buffer.alloc(3)])("a new session with the password %j", async (password) => {
-    const { frame, connection } = await answerTo(connectFrame({ password }));
-    expect(readAccepted(frame as Buffer).sessionId).not.toBe(0n);
-    connection.drop();
-  });
+  test.each([null, Buffer.alloc(0), Buffer.alloc(3)])(
+    "a new session with the password %j",
+    async (password) => {
+      const { frame, connection } = await answerTo(connectFrame({ password }));
+      expect(readAccepted(frame as Buffer).sessionId).not.toBe(0n);
+      connection.drop();
+    },
+  );
 
   test("requests in the same write as the handshake", async () => {
     const { connection, frame } = await answerTo(
@@ -68,7 +81,9 @@ onBothServers((server) => {
   });
 
   test("a future zxid is refused without a word", async () => {
-    const { frame, connection } = await answerTo(connectFrame({ lastZxidSeen: 0x7fff_0000_0000_0000n }));
+    const { frame, connection } = await answerTo(
+      connectFrame({ lastZxidSeen: 0x7fff_0000_0000_0000n }),
+    );
     expect(frame).toBeUndefined();
     expect(connection.isClosed).toBe(true);
   });
@@ -103,7 +118,9 @@ onBothServers((server) => {
   test("the timeout can be another one after it", async () => {
     const first = await server.open();
     first.connection.drop();
-    expect((await first.reattach(server.address, { timeoutMs: 5_000 })).accepted.timeoutMs).toBe(5_000);
+    expect((await first.reattach(server.address, { timeoutMs: 5_000 })).accepted.timeoutMs).toBe(
+      5_000,
+    );
   });
 
   test("a session that moves to another connection leaves the old one hung up on", async () => {
@@ -139,7 +156,9 @@ onBothServers((server) => {
   });
 
   test("an unknown session is refused", async () => {
-    const { frame, connection } = await answerTo(connectFrame({ sessionId: 0x1234n, password: Buffer.alloc(16, 7) }));
+    const { frame, connection } = await answerTo(
+      connectFrame({ sessionId: 0x1234n, password: Buffer.alloc(16, 7) }),
+    );
     expect(readAccepted(frame as Buffer)).toEqual(REFUSED);
     expect(await connection.untilClosed()).toEqual([]);
   });
@@ -153,7 +172,8 @@ onBothServers((server) => {
   test("closing: the reply, then the end; ephemerals go at one zxid", async () => {
     const [client, other] = await server.pair();
     for (const path of ["/a", "/b"]) await other.create(path);
-    for (const path of ["/a/e", "/b/e", "/a/f"]) await client.create(path, { flags: Flags.ephemeral });
+    for (const path of ["/a/e", "/b/e", "/a/f"])
+      await client.create(path, { flags: Flags.ephemeral });
     await other.exists("/a/e", true);
     await other.getChildren("/b", true);
     const { zxid, err, body } = await client.closeSession();
@@ -168,10 +188,14 @@ onBothServers((server) => {
 
   test("closing answers what comes behind it with nothing, or with the session's end", async () => {
     const client = await server.open();
-    const frames = [client.request(Opcode.closeSession), client.request(Opcode.exists, (writer) => writer.string("/"))];
+    const frames = [
+      client.request(Opcode.closeSession),
+      client.request(Opcode.exists, (writer) => writer.string("/")),
+    ];
     client.connection.write(Buffer.concat(frames));
     expect((await client.reply()).err).toBe(0);
-    // The real one closes the connection while it looks at the next request: now and then it is quick enough to refuse it.
+    // The real one closes the connection while it looks at the next request: now and then it is
+    // quick enough to refuse it.
     const refusals = (await client.connection.untilClosed()).map((frame) => frame.readInt32BE(12));
     expect(refusals.filter((code) => code !== ErrorCode.sessionExpired)).toEqual([]);
   });
@@ -184,7 +208,9 @@ onBothServers((server) => {
     expect(ping.zxid).toBeGreaterThanOrEqual(zxid);
   });
 
-  test("a silent session expires: hung up on, forgotten, its ephemerals gone", { timeout: 20_000 }, async () => {
+  test("a silent session expires: hung up on, forgotten, its ephemerals gone", {
+    timeout: 20_000,
+  }, async () => {
     const other = await server.fresh();
     const client = await server.open(other.chroot, { timeoutMs: 2_000 });
     // Its last word comes after this, however long everything takes.
@@ -205,14 +231,18 @@ onBothServers((server) => {
     const client = await server.open(other.chroot, { timeoutMs: 1_000 });
     await client.create("/e", { flags: Flags.ephemeral });
     client.connection.drop();
-    await eventually(async () => expect(await other.exists("/e")).toMatchObject({ err: ErrorCode.noNode }));
+    await eventually(async () =>
+      expect(await other.exists("/e")).toMatchObject({ err: ErrorCode.noNode }),
+    );
   });
 
   test("pings keep a session alive", { timeout: 20_000 }, async () => {
     const client = await server.fresh({ timeoutMs: 1_500 });
     await client.create("/e", { flags: Flags.ephemeral });
     const until = performance.now() + 3_500;
-    await eventually(async () => (await client.ping()).err === 0 && performance.now() > until, { intervalMs: 200 });
+    await eventually(async () => (await client.ping()).err === 0 && performance.now() > until, {
+      intervalMs: 200,
+    });
     expect(await client.exists("/e")).toMatchObject({ err: 0 });
   });
 
@@ -231,7 +261,10 @@ onBothServers((server) => {
       sent.push(
         index % 2 === 0
           ? client.send(Opcode.sync, (writer) => writer.string(client.full("/")))
-          : client.send(Opcode.exists, (writer) => writer.string(client.full("/")) ?? writer.boolean(false)),
+          : client.send(
+              Opcode.exists,
+              (writer) => writer.string(client.full("/")) ?? writer.boolean(false),
+            ),
       );
     }
     const received: number[] = [];
@@ -242,7 +275,12 @@ onBothServers((server) => {
   test("an unknown operation is answered by Unimplemented, and by hanging up; the session lives", async () => {
     const client = await server.open();
     client.send(999);
-    expect(await client.reply()).toEqual({ xid: 1, zxid: -1n, err: ErrorCode.unimplemented, body: Buffer.alloc(0) });
+    expect(await client.reply()).toEqual({
+      xid: 1,
+      zxid: -1n,
+      err: ErrorCode.unimplemented,
+      body: Buffer.alloc(0),
+    });
     expect(await client.connection.untilClosed()).toEqual([]);
     const again = await client.reattach(server.address);
     expect(await again.exists("/")).toMatchObject({ err: 0 });
@@ -271,12 +309,15 @@ onBothServers((server) => {
     "removeWatches",
     "getEphemerals",
     "getAllChildrenNumber",
-  ] as const)("a body of %s that ends early is a marshalling error, and no more than that", async (operation) => {
-    const client = await server.open();
-    const reply = await client.call(Opcode[operation], (writer) => writer.int(500));
-    expect(reply).toMatchObject({ err: ErrorCode.marshallingError, body: Buffer.alloc(0) });
-    expect(await client.exists("/")).toMatchObject({ err: 0 });
-  });
+  ] as const)(
+    "a body of %s that ends early is a marshalling error, and no more than that",
+    async (operation) => {
+      const client = await server.open();
+      const reply = await client.call(Opcode[operation], (writer) => writer.int(500));
+      expect(reply).toMatchObject({ err: ErrorCode.marshallingError, body: Buffer.alloc(0) });
+      expect(await client.exists("/")).toMatchObject({ err: 0 });
+    },
+  );
 
   test("half a credential ends the connection", async () => {
     const client = await server.open();

@@ -1,4 +1,7 @@
-/** What is limited and what is swept away, on servers of their own; and zxids that nobody else takes. */
+/**
+ * What is limited and what is swept away, on servers of their own; and zxids that nobody else
+ * takes.
+ */
 import { describe, expect, test } from "vitest";
 import { ErrorCode, Opcode } from "../../src/wire/protocol.ts";
 import { eventually } from "../support/eventually.ts";
@@ -14,11 +17,27 @@ onBothServers(
       const client = await server.open();
       expect((await client.getChildren("/")).children).toEqual(["zookeeper"]);
       expect((await client.getChildren("/zookeeper")).children).toEqual(["config", "quota"]);
-      const nothing = { czxid: 0n, mzxid: 0n, ctime: 0, mtime: 0, version: 0, aversion: 0, ephemeralOwner: 0n };
+      const nothing = {
+        czxid: 0n,
+        mzxid: 0n,
+        ctime: 0,
+        mtime: 0,
+        version: 0,
+        aversion: 0,
+        ephemeralOwner: 0n,
+      };
       const root = { ...nothing, cversion: -1, pzxid: 0n, dataLength: 0, numChildren: 1 };
       expect((await client.exists("/")).stat).toEqual(root);
-      expect((await client.exists("/zookeeper")).stat).toEqual({ ...root, cversion: -2, numChildren: 2 });
-      expect((await client.exists("/zookeeper/quota")).stat).toEqual({ ...root, cversion: 0, numChildren: 0 });
+      expect((await client.exists("/zookeeper")).stat).toEqual({
+        ...root,
+        cversion: -2,
+        numChildren: 2,
+      });
+      expect((await client.exists("/zookeeper/quota")).stat).toEqual({
+        ...root,
+        cversion: 0,
+        numChildren: 0,
+      });
       expect((await client.getData("/")).data).toBe("");
     });
 
@@ -83,7 +102,10 @@ onBothServers(
         await quotaNodes(client, "/q", LIMITS);
         await client.create("/q/a");
         await client.create("/q/b");
-        expect(await client.create("/q/c")).toMatchObject({ err: ErrorCode.quotaExceeded, body: Buffer.alloc(0) });
+        expect(await client.create("/q/c")).toMatchObject({
+          err: ErrorCode.quotaExceeded,
+          body: Buffer.alloc(0),
+        });
         expect(await client.create("/q/a/deep")).toMatchObject({ err: ErrorCode.quotaExceeded });
         const { results } = await client.multi([
           { op: "delete", path: "/q/b" },
@@ -99,10 +121,14 @@ onBothServers(
         const client = await server.fresh();
         await client.create("/q");
         await quotaNodes(client, "/q", LIMITS);
-        expect(await client.create("/q/a", { data: "12345678901" })).toMatchObject({ err: ErrorCode.quotaExceeded });
+        expect(await client.create("/q/a", { data: "12345678901" })).toMatchObject({
+          err: ErrorCode.quotaExceeded,
+        });
         expect(await client.create("/q/a", { data: "1234567890" })).toMatchObject({ err: 0 });
         expect(await client.setData("/q", "1")).toMatchObject({ err: ErrorCode.quotaExceeded });
-        expect(await client.setData("/q/a", "12345678901")).toMatchObject({ err: ErrorCode.quotaExceeded });
+        expect(await client.setData("/q/a", "12345678901")).toMatchObject({
+          err: ErrorCode.quotaExceeded,
+        });
         expect(await client.setData("/q/a", "1234567")).toMatchObject({ err: 0 });
         expect(await client.setData("/q", "123")).toMatchObject({ err: 0 });
         expect(await statsOf(client, "/q")).toBe("count=2,bytes=10");
@@ -123,7 +149,9 @@ onBothServers(
           await client.create("/q");
           await quotaNodes(client, "/q", limits);
           expect(await client.create("/q/a")).toMatchObject({ err: ErrorCode.marshallingError });
-          expect(await client.setData("/q", "x")).toMatchObject({ err: ErrorCode.marshallingError });
+          expect(await client.setData("/q", "x")).toMatchObject({
+            err: ErrorCode.marshallingError,
+          });
           expect(await client.getData("/q")).toMatchObject({ err: 0, data: "" });
         },
       );
@@ -147,40 +175,53 @@ onBothServers(
     describe("what is swept away", () => {
       test("containers, once they have had children and have none", async () => {
         const [client, other] = await server.pair();
-        for (const path of ["/used", "/unused", "/full"]) await client.create(path, { flags: Flags.container });
+        for (const path of ["/used", "/unused", "/full"])
+          await client.create(path, { flags: Flags.container });
         await client.create("/used/c");
         await client.create("/full/c");
         // Before there is anything to sweep away.
         await other.addWatch("/", 1);
         await client.delete("/used/c");
-        await eventually(async () => expect((await client.getChildren("/")).children).toEqual(["full", "unused"]));
+        await eventually(async () =>
+          expect((await client.getChildren("/")).children).toEqual(["full", "unused"]),
+        );
         expect(await other.heard()).toEqual(["deleted /used/c", "deleted /used"]);
         expect(await client.create("/full/d")).toMatchObject({ err: 0 });
       });
 
       test("TTL nodes, some time after their last change, when they have no children", async () => {
         const client = await server.fresh();
-        // Long enough for a busy machine to make the child, too; and it is over when that of the others is.
+        // Long enough for a busy machine to make the child, too; and it is over when that of the
+        // others is.
         const ttlMs = 1_500;
         await client.create("/full", { flags: Flags.ttl, ttlMs });
         await client.create("/full/c");
         await client.create("/short", { flags: Flags.ttl, ttlMs });
         await client.create("/long", { flags: Flags.ttl, ttlMs: 100_000 });
         await client.create("/s-", { flags: Flags.sequentialTtl, ttlMs });
-        await eventually(async () => expect((await client.getChildren("/")).children).toEqual(["full", "long"]));
+        await eventually(async () =>
+          expect((await client.getChildren("/")).children).toEqual(["full", "long"]),
+        );
         await client.delete("/full/c");
-        await eventually(async () => expect((await client.getChildren("/")).children).toEqual(["long"]));
+        await eventually(async () =>
+          expect((await client.getChildren("/")).children).toEqual(["long"]),
+        );
       });
 
       test("a TTL node lives as long as it is written to", async () => {
         const client = await server.fresh();
         await client.create("/t", { flags: Flags.ttl, ttlMs: 1_500 });
         const until = performance.now() + 2_500;
-        await eventually(async () => (await client.setData("/t", "")).err !== 0 || performance.now() > until, {
-          intervalMs: 100,
-        });
+        await eventually(
+          async () => (await client.setData("/t", "")).err !== 0 || performance.now() > until,
+          {
+            intervalMs: 100,
+          },
+        );
         expect(await client.exists("/t")).toMatchObject({ err: 0 });
-        await eventually(async () => expect(await client.exists("/t")).toMatchObject({ err: ErrorCode.noNode }));
+        await eventually(async () =>
+          expect(await client.exists("/t")).toMatchObject({ err: ErrorCode.noNode }),
+        );
       });
     });
   },

@@ -4,7 +4,15 @@ import { ErrorCode, Opcode } from "../../src/wire/protocol.ts";
 import { onBothServers } from "./on-both-servers.ts";
 import { Flags, type RawClient, type Step, type StepResult } from "./raw-client.ts";
 
-const { runtimeInconsistency, noNode, nodeExists, badVersion, notEmpty, badArguments, marshallingError } = ErrorCode;
+const {
+  runtimeInconsistency,
+  noNode,
+  nodeExists,
+  badVersion,
+  notEmpty,
+  badArguments,
+  marshallingError,
+} = ErrorCode;
 
 const codes = ({ results }: { results: StepResult[] }) => results.map(({ code }) => code);
 /** type, done, err */
@@ -85,10 +93,24 @@ onBothServers((server) => {
         { op: "setData", path: "/a" },
         { op: "create", path: "/d" },
       ]);
-      expect(results[0]?.stat).toMatchObject({ czxid: zxid, mzxid: zxid, pzxid: zxid, numChildren: 0 });
+      expect(results[0]?.stat).toMatchObject({
+        czxid: zxid,
+        mzxid: zxid,
+        pzxid: zxid,
+        numChildren: 0,
+      });
       expect(results[2]?.stat?.mzxid).toBe(zxid);
-      expect((await client.exists("/b")).stat).toMatchObject({ czxid: zxid, pzxid: zxid, cversion: 1, numChildren: 1 });
-      const made = [await client.exists("/b"), await client.exists("/b/c"), await client.exists("/d")];
+      expect((await client.exists("/b")).stat).toMatchObject({
+        czxid: zxid,
+        pzxid: zxid,
+        cversion: 1,
+        numChildren: 1,
+      });
+      const made = [
+        await client.exists("/b"),
+        await client.exists("/b/c"),
+        await client.exists("/d"),
+      ];
       expect(made.map(({ stat }) => stat?.czxid)).toEqual([zxid, zxid, zxid]);
       expect(new Set(made.map(({ stat }) => stat?.ctime)).size).toBe(1);
     });
@@ -137,7 +159,10 @@ onBothServers((server) => {
       expect(codes({ results })).toEqual(Array(9).fill(undefined));
       expect(results[3]?.stat).toMatchObject({ version: 1, dataLength: 1 });
       expect(results[4]?.stat).toMatchObject({ version: 2, dataLength: 2 });
-      expect(await client.getData("/a")).toMatchObject({ data: "again", stat: { version: 0, numChildren: 0 } });
+      expect(await client.getData("/a")).toMatchObject({
+        data: "again",
+        stat: { version: 0, numChildren: 0 },
+      });
       expect((await client.exists("/")).stat).toMatchObject({ cversion: 3, numChildren: 1 });
     });
 
@@ -145,7 +170,12 @@ onBothServers((server) => {
       const client = await server.fresh();
       const step = { op: "create", path: "/s-", flags: Flags.sequential } as const;
       const { results } = await client.multi([step, { op: "create", path: "/x" }, step, step]);
-      expect(results.map(({ path }) => path)).toEqual(["/s-0000000000", "/x", "/s-0000000002", "/s-0000000003"]);
+      expect(results.map(({ path }) => path)).toEqual([
+        "/s-0000000000",
+        "/x",
+        "/s-0000000002",
+        "/s-0000000003",
+      ]);
     });
 
     test("that fails leaves nothing, not even a number", async () => {
@@ -162,7 +192,9 @@ onBothServers((server) => {
       expect((await client.exists("/")).body).toEqual(before.body);
       expect(await client.getData("/a")).toMatchObject({ data: "old", stat: { version: 0 } });
       expect((await client.getEphemerals("/")).paths).toEqual([]);
-      expect(await client.create("/s-", { flags: Flags.sequential })).toMatchObject({ path: "/s-0000000001" });
+      expect(await client.create("/s-", { flags: Flags.sequential })).toMatchObject({
+        path: "/s-0000000001",
+      });
     });
 
     const failures: { what: string; step: Step; code: number }[] = [
@@ -174,18 +206,42 @@ onBothServers((server) => {
         code: ErrorCode.noChildrenForEphemerals,
       },
       { what: "create2 a bad path", step: { op: "create2", path: "/a/" }, code: badArguments },
-      { what: "create in a bad mode", step: { op: "create", path: "/x", flags: 99 }, code: badArguments },
-      { what: "create with no TTL", step: { op: "create", path: "/x", flags: Flags.ttl }, code: badArguments },
-      { what: "create with an empty list", step: { op: "create", path: "/x", acl: [] }, code: ErrorCode.invalidAcl },
+      {
+        what: "create in a bad mode",
+        step: { op: "create", path: "/x", flags: 99 },
+        code: badArguments,
+      },
+      {
+        what: "create with no TTL",
+        step: { op: "create", path: "/x", flags: Flags.ttl },
+        code: badArguments,
+      },
+      {
+        what: "create with an empty list",
+        step: { op: "create", path: "/x", acl: [] },
+        code: ErrorCode.invalidAcl,
+      },
       { what: "delete nothing", step: { op: "delete", path: "/no" }, code: noNode },
-      { what: "delete another version", step: { op: "delete", path: "/a/b", version: 4 }, code: badVersion },
+      {
+        what: "delete another version",
+        step: { op: "delete", path: "/a/b", version: 4 },
+        code: badVersion,
+      },
       { what: "delete what has children", step: { op: "delete", path: "/a" }, code: notEmpty },
       { what: "delete a bad path", step: { op: "delete", path: "/a\0" }, code: badArguments },
       { what: "set nothing", step: { op: "setData", path: "/no" }, code: noNode },
-      { what: "set another version", step: { op: "setData", path: "/a", version: 4 }, code: badVersion },
+      {
+        what: "set another version",
+        step: { op: "setData", path: "/a", version: 4 },
+        code: badVersion,
+      },
       { what: "set a bad path", step: { op: "setData", path: "/a/" }, code: badArguments },
       { what: "check nothing", step: { op: "check", path: "/no" }, code: noNode },
-      { what: "check another version", step: { op: "check", path: "/a", version: 4 }, code: badVersion },
+      {
+        what: "check another version",
+        step: { op: "check", path: "/a", version: 4 },
+        code: badVersion,
+      },
       { what: "check a bad path", step: { op: "check", path: "/a/" }, code: badArguments },
     ];
     test.each(failures)("$what", async ({ step, code }) => {
@@ -195,7 +251,11 @@ onBothServers((server) => {
       await client.create("/e", { flags: Flags.ephemeral });
       const good = { op: "create", path: "/good" } as const;
       const last = { op: "check", path: "/a" } as const;
-      expect(codes(await client.multi([good, step, last]))).toEqual([0, code, runtimeInconsistency]);
+      expect(codes(await client.multi([good, step, last]))).toEqual([
+        0,
+        code,
+        runtimeInconsistency,
+      ]);
       expect(codes(await client.multi([step]))).toEqual([code]);
       expect(await client.exists("/good")).toMatchObject({ err: noNode });
     });
@@ -233,7 +293,13 @@ onBothServers((server) => {
         { op: "delete", path: "/new" },
         { op: "setData", path: "/b", data: "2" },
       ]);
-      const events = ["dataChanged /b", "created /new", "childrenChanged /", "dataChanged /a", "dataChanged /b"];
+      const events = [
+        "dataChanged /b",
+        "created /new",
+        "childrenChanged /",
+        "dataChanged /a",
+        "dataChanged /b",
+      ];
       expect(client.order).toEqual([...events, `reply ${reply.xid}`]);
       expect(await other.heard()).toEqual(events);
     });

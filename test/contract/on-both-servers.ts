@@ -7,7 +7,10 @@ import { sharedServer } from "../support/shared-server.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 import { type Handshake, RawClient } from "./raw-client.ts";
 
-/** What both servers can be told, under one name. Without any, the real server is the one that the whole run shares. */
+/**
+ * What both servers can be told, under one name. Without any, the real server is the one that the
+ * whole run shares.
+ */
 export interface ServerSettings {
   readonly enforceQuotas?: boolean;
   readonly maxRequestBytes?: number;
@@ -64,7 +67,10 @@ export class ServerUnderTest {
 }
 
 /** The same test bodies for Apache ZooKeeper, which is the truth, and for the embedded server. */
-export function onBothServers(define: (server: ServerUnderTest) => void, settings?: ServerSettings): void {
+export function onBothServers(
+  define: (server: ServerUnderTest) => void,
+  settings?: ServerSettings,
+): void {
   describe("real", () => {
     let own: ZooKeeperServer | undefined;
     if (settings !== undefined) {
@@ -90,7 +96,11 @@ export function onBothServers(define: (server: ServerUnderTest) => void, setting
   });
 }
 
-function jvmFlags({ enforceQuotas, maxRequestBytes, containerCheckIntervalMs }: ServerSettings): string[] {
+function jvmFlags({
+  enforceQuotas,
+  maxRequestBytes,
+  containerCheckIntervalMs,
+}: ServerSettings): string[] {
   return [
     ...(enforceQuotas ? ["-Dzookeeper.enforceQuota=true"] : []),
     ...(maxRequestBytes === undefined ? [] : [`-Djute.maxbuffer=${maxRequestBytes}`]),

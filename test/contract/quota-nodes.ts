@@ -7,7 +7,11 @@ interface QuotaNodes {
 }
 
 /** Makes what zkCli's setquota makes below /zookeeper/quota: both znodes with all their parents. */
-export async function quotaNodes(client: RawClient, path: string, limits: string): Promise<QuotaNodes> {
+export async function quotaNodes(
+  client: RawClient,
+  path: string,
+  limits: string,
+): Promise<QuotaNodes> {
   const root = outside(client);
   let parent = "/zookeeper/quota";
   for (const name of client.full(path).slice(1).split("/")) {
@@ -28,7 +32,8 @@ export async function quotaNodes(client: RawClient, path: string, limits: string
 }
 
 export async function statsOf(client: RawClient, path: string): Promise<string | null | undefined> {
-  return (await outside(client).getData(`/zookeeper/quota${client.full(path)}/zookeeper_stats`)).data;
+  return (await outside(client).getData(`/zookeeper/quota${client.full(path)}/zookeeper_stats`))
+    .data;
 }
 
 /** The same connection without the chroot. */

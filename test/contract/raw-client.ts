@@ -63,7 +63,12 @@ export interface Create {
 export type Step =
   | ({ readonly op: "create" | "create2"; readonly path: string } & Create)
   | { readonly op: "delete" | "check"; readonly path: string; readonly version?: number }
-  | { readonly op: "setData"; readonly path: string; readonly data?: string; readonly version?: number }
+  | {
+      readonly op: "setData";
+      readonly path: string;
+      readonly data?: string;
+      readonly version?: number;
+    }
   | { readonly op: "getData" | "getChildren"; readonly path: string }
   /** Anything else, with a body of its own. */
   | { readonly op: "raw"; readonly type: number; readonly body: (writer: JuteWriter) => void };
@@ -83,7 +88,9 @@ export interface StepResult {
 /** Where a second client on one connection begins to count. */
 const FOREIGN_XIDS = 1_000_000;
 
-const EVENT_NAMES = Object.fromEntries(Object.entries(EventType).map(([name, number]) => [number, name]));
+const EVENT_NAMES = Object.fromEntries(
+  Object.entries(EventType).map(([name, number]) => [number, name]),
+);
 
 /** A TCP connection that speaks in frames and hides nothing: what arrives, arrives in its order. */
 export class RawConnection {
@@ -126,10 +133,16 @@ export class RawConnection {
     if (ready !== undefined || this.#isClosed) return ready;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`the server says nothing for ${WITHIN_MS} ms`)), WITHIN_MS);
+      timer = setTimeout(
+        () => reject(new Error(`the server says nothing for ${WITHIN_MS} ms`)),
+        WITHIN_MS,
+      );
     });
     try {
-      return await Promise.race([new Promise<Buffer | undefined>((resolve) => this.#waiting.push(resolve)), late]);
+      return await Promise.race([
+        new Promise<Buffer | undefined>((resolve) => this.#waiting.push(resolve)),
+        late,
+      ]);
     } finally {
       clearTimeout(timer);
     }
@@ -177,7 +190,13 @@ export function frameOf(write: (writer: JuteWriter) => void): Buffer {
 }
 
 export function connectFrame(handshake: Handshake = {}): Buffer {
-  const { timeoutMs = 10_000, sessionId = 0n, password = Buffer.alloc(16), lastZxidSeen = 0n, readOnly } = handshake;
+  const {
+    timeoutMs = 10_000,
+    sessionId = 0n,
+    password = Buffer.alloc(16),
+    lastZxidSeen = 0n,
+    readOnly,
+  } = handshake;
   return frameOf((writer) => {
     writer.int(0);
     writer.long(lastZxidSeen);
@@ -194,15 +213,26 @@ export function readAccepted(frame: Buffer): Accepted {
   const timeoutMs = reader.int();
   const sessionId = reader.long();
   const password = reader.buffer() ?? Buffer.alloc(0);
-  return { protocolVersion, timeoutMs, sessionId, password, rest: frame.subarray(frame.length - reader.remaining) };
+  return {
+    protocolVersion,
+    timeoutMs,
+    sessionId,
+    password,
+    rest: frame.subarray(frame.length - reader.remaining),
+  };
 }
 
-/** A session on one connection. Paths are below `chroot`, which the server never hears of as such. */
+/**
+ * A session on one connection. Paths are below `chroot`, which the server never hears of as such.
+ */
 export class RawClient {
   readonly connection: RawConnection;
   readonly accepted: Accepted;
   readonly chroot: string;
-  /** What has arrived besides replies, oldest first: `type path`, and with a state other than connected, that too. */
+  /**
+   * What has arrived besides replies, oldest first: `type path`, and with a state other than
+   * connected, that too.
+   */
   readonly events: string[] = [];
   /** Events and replies in the order in which they came: `dataChanged /a`, `reply 3`. */
   readonly order: string[] = [];
@@ -248,7 +278,11 @@ export class RawClient {
     return xid;
   }
 
-  request(opcode: number, body: (writer: JuteWriter) => void = () => {}, xid = ++this.#xid): Buffer {
+  request(
+    opcode: number,
+    body: (writer: JuteWriter) => void = () => {},
+    xid = ++this.#xid,
+  ): Buffer {
     return frameOf((writer) => {
       writer.int(xid);
       writer.int(opcode);
@@ -283,7 +317,10 @@ export class RawClient {
     return reply;
   }
 
-  /** All events of what has happened so far: on one server they stand before the reply to anything asked later. */
+  /**
+   * All events of what has happened so far: on one server they stand before the reply to anything
+   * asked later.
+   */
   async heard(): Promise<string[]> {
     await this.ping();
     return this.events.splice(0);
@@ -293,13 +330,18 @@ export class RawClient {
     return this.call(Opcode.ping, undefined, Xid.ping);
   }
 
-  async create(path: string, create: Create = {}): Promise<Reply & { path?: string; stat?: StatRecord }> {
+  async create(
+    path: string,
+    create: Create = {},
+  ): Promise<Reply & { path?: string; stat?: StatRecord }> {
     const { flags = 0, opcode = opcodeFor(flags) } = create;
     const reply = await this.call(opcode, (writer) => this.#writeCreate(writer, path, create));
     if (reply.err !== 0) return reply;
     const reader = new JuteReader(reply.body);
     const made = this.#below(reader.text());
-    return opcode === Opcode.create ? { ...reply, path: made } : { ...reply, path: made, stat: readStat(reader) };
+    return opcode === Opcode.create
+      ? { ...reply, path: made }
+      : { ...reply, path: made, stat: readStat(reader) };
   }
 
   delete(path: string, version = -1): Promise<Reply> {
@@ -314,14 +356,21 @@ export class RawClient {
     return reply.err === 0 ? { ...reply, stat: readStat(new JuteReader(reply.body)) } : reply;
   }
 
-  async getData(path: string, watch = false): Promise<Reply & { data?: string | null; stat?: StatRecord }> {
+  async getData(
+    path: string,
+    watch = false,
+  ): Promise<Reply & { data?: string | null; stat?: StatRecord }> {
     const reply = await this.#read(Opcode.getData, path, watch);
     if (reply.err !== 0) return reply;
     const reader = new JuteReader(reply.body);
     return { ...reply, data: reader.buffer()?.toString() ?? null, stat: readStat(reader) };
   }
 
-  async setData(path: string, data: string | null, version = -1): Promise<Reply & { stat?: StatRecord }> {
+  async setData(
+    path: string,
+    data: string | null,
+    version = -1,
+  ): Promise<Reply & { stat?: StatRecord }> {
     const reply = await this.call(Opcode.setData, (writer) => {
       writer.string(this.full(path));
       writer.buffer(data === null ? null : Buffer.from(data));
@@ -337,7 +386,11 @@ export class RawClient {
     return { ...reply, acl: reader.vector(() => readAcl(reader)), stat: readStat(reader) };
   }
 
-  async setAcl(path: string, acl: readonly AclRecord[], version = -1): Promise<Reply & { stat?: StatRecord }> {
+  async setAcl(
+    path: string,
+    acl: readonly AclRecord[],
+    version = -1,
+  ): Promise<Reply & { stat?: StatRecord }> {
     const reply = await this.call(Opcode.setAcl, (writer) => {
       writer.string(this.full(path));
       writer.vector(acl, (entry) => writeAcl(writer, entry));
@@ -349,10 +402,15 @@ export class RawClient {
   /** Sorted; the server sends them in no order. */
   async getChildren(path: string, watch = false): Promise<Reply & { children?: string[] }> {
     const reply = await this.#read(Opcode.getChildren, path, watch);
-    return reply.err === 0 ? { ...reply, children: readStrings(new JuteReader(reply.body)).sort() } : reply;
+    return reply.err === 0
+      ? { ...reply, children: readStrings(new JuteReader(reply.body)).sort() }
+      : reply;
   }
 
-  async getChildren2(path: string, watch = false): Promise<Reply & { children?: string[]; stat?: StatRecord }> {
+  async getChildren2(
+    path: string,
+    watch = false,
+  ): Promise<Reply & { children?: string[]; stat?: StatRecord }> {
     const reply = await this.#read(Opcode.getChildren2, path, watch);
     if (reply.err !== 0) return reply;
     const reader = new JuteReader(reply.body);
@@ -395,7 +453,11 @@ export class RawClient {
   }
 
   /** With five lists setWatches2, which knows persistent and recursive watches. */
-  setWatches(zxid: bigint, lists: readonly (readonly string[])[], xid: number = Xid.setWatches): Promise<Reply> {
+  setWatches(
+    zxid: bigint,
+    lists: readonly (readonly string[])[],
+    xid: number = Xid.setWatches,
+  ): Promise<Reply> {
     const opcode = lists.length === 5 ? Opcode.setWatches2 : Opcode.setWatches;
     const body = (writer: JuteWriter) => {
       writer.long(zxid);
@@ -405,23 +467,33 @@ export class RawClient {
   }
 
   async getEphemerals(prefix = ""): Promise<Reply & { paths: string[] }> {
-    const reply = await this.call(Opcode.getEphemerals, (writer) => writer.string(this.full(prefix)));
+    const reply = await this.call(Opcode.getEphemerals, (writer) =>
+      writer.string(this.full(prefix)),
+    );
     const paths = reply.err === 0 ? readStrings(new JuteReader(reply.body)) : [];
     return { ...reply, paths: paths.map((path) => this.#below(path)).sort() };
   }
 
   async getAllChildrenNumber(path: string): Promise<Reply & { count?: number }> {
-    const reply = await this.call(Opcode.getAllChildrenNumber, (writer) => writer.string(this.full(path)));
+    const reply = await this.call(Opcode.getAllChildrenNumber, (writer) =>
+      writer.string(this.full(path)),
+    );
     return reply.err === 0 ? { ...reply, count: reply.body.readInt32BE(0) } : reply;
   }
 
   /** A transaction, or with `opcode` many reads at once; `results` when the reply has a body. */
-  async multi(steps: readonly Step[], opcode: number = Opcode.multi): Promise<Reply & { results: StepResult[] }> {
+  async multi(
+    steps: readonly Step[],
+    opcode: number = Opcode.multi,
+  ): Promise<Reply & { results: StepResult[] }> {
     const reply = await this.call(opcode, (writer) => {
       for (const step of steps) this.#writeStep(writer, step);
       writeMultiHeader(writer, -1, true);
     });
-    return { ...reply, results: reply.body.length === 0 ? [] : this.#readResults(new JuteReader(reply.body)) };
+    return {
+      ...reply,
+      results: reply.body.length === 0 ? [] : this.#readResults(new JuteReader(reply.body)),
+    };
   }
 
   closeSession(): Promise<Reply> {
@@ -458,16 +530,28 @@ export class RawClient {
     });
   }
 
-  #writeCreate(writer: JuteWriter, path: string, { data = "", flags = 0, acl = OPEN, ttlMs }: Create): void {
+  #writeCreate(
+    writer: JuteWriter,
+    path: string,
+    { data = "", flags = 0, acl = OPEN, ttlMs }: Create,
+  ): void {
     const ttl = ttlMs ?? (flags === Flags.ttl || flags === Flags.sequentialTtl ? 0 : undefined);
-    writeCreate(writer, this.full(path), data === null ? null : Buffer.from(data), acl ?? [], flags, ttl);
+    writeCreate(
+      writer,
+      this.full(path),
+      data === null ? null : Buffer.from(data),
+      acl ?? [],
+      flags,
+      ttl,
+    );
   }
 
   #writeStep(writer: JuteWriter, step: Step): void {
     const type = step.op === "raw" ? step.type : this.#stepType(step);
     writeMultiHeader(writer, type, false);
     if (step.op === "raw") return step.body(writer);
-    if (step.op === "create" || step.op === "create2") return this.#writeCreate(writer, step.path, step);
+    if (step.op === "create" || step.op === "create2")
+      return this.#writeCreate(writer, step.path, step);
     writer.string(this.full(step.path));
     if (step.op === "getData" || step.op === "getChildren") return writer.boolean(false);
     if (step.op === "setData") writer.buffer(Buffer.from(step.data ?? ""));
@@ -485,10 +569,15 @@ export class RawClient {
       const header = { type: reader.int(), done: reader.boolean(), err: reader.int() };
       if (header.done) {
         if (header.type !== -1 || header.err !== -1) throw new Error("a strange end of a multi");
-        if (reader.remaining !== 0) throw new Error(`${reader.remaining} bytes behind the end of a multi`);
+        if (reader.remaining !== 0)
+          throw new Error(`${reader.remaining} bytes behind the end of a multi`);
         return results;
       }
-      results.push({ type: header.type, err: header.err, ...this.#readResult(reader, header.type) });
+      results.push({
+        type: header.type,
+        err: header.err,
+        ...this.#readResult(reader, header.type),
+      });
     }
   }
 

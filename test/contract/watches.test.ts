@@ -49,8 +49,16 @@ const WATCHES: Readonly<Record<string, (client: RawClient) => Promise<unknown>>>
 
 /** What each kind of watch hears of each change; nothing where nothing stands. */
 const HEARD: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  getData: { set: ["dataChanged /n"], "delete all": ["deleted /n"], "delete and create": ["deleted /n"] },
-  exists: { set: ["dataChanged /n"], "delete all": ["deleted /n"], "delete and create": ["deleted /n"] },
+  getData: {
+    set: ["dataChanged /n"],
+    "delete all": ["deleted /n"],
+    "delete and create": ["deleted /n"],
+  },
+  exists: {
+    set: ["dataChanged /n"],
+    "delete all": ["deleted /n"],
+    "delete and create": ["deleted /n"],
+  },
   "exists, missing": { create: ["created /missing"], "create below": ["created /missing"] },
   getChildren: childWatch(),
   getChildren2: childWatch(),
@@ -193,7 +201,9 @@ onBothServers((server) => {
     test("many watchers of one znode hear it once each", async () => {
       const writer = await server.fresh();
       await writer.create("/n");
-      const watchers = await Promise.all(Array.from({ length: 10 }, () => server.open(writer.chroot)));
+      const watchers = await Promise.all(
+        Array.from({ length: 10 }, () => server.open(writer.chroot)),
+      );
       for (const watcher of watchers) await watcher.getData("/n", true);
       await writer.setData("/n", "1");
       await writer.setData("/n", "2");
@@ -210,7 +220,12 @@ onBothServers((server) => {
       client.order.length = 0;
       const set = await client.setData("/n", "1");
       const gone = await client.delete("/n");
-      expect(client.order).toEqual(["dataChanged /n", `reply ${set.xid}`, "childrenChanged /", `reply ${gone.xid}`]);
+      expect(client.order).toEqual([
+        "dataChanged /n",
+        `reply ${set.xid}`,
+        "childrenChanged /",
+        `reply ${gone.xid}`,
+      ]);
     });
 
     test("of others' writes: nobody reads the new before having heard of it", async () => {
@@ -274,7 +289,8 @@ onBothServers((server) => {
       await writer.delete("/n/c");
       await writer.delete("/n");
       await writer.create("/n");
-      const expected = "created dataChanged dataChanged childrenChanged childrenChanged deleted created";
+      const expected =
+        "created dataChanged dataChanged childrenChanged childrenChanged deleted created";
       expect(await watcher.heard()).toEqual(expected.split(" ").map((type) => `${type} /n`));
     });
 
@@ -290,12 +306,24 @@ onBothServers((server) => {
       {
         first: "getData",
         second: "persistent",
-        heard: ["childrenChanged /n", "dataChanged /n", "childrenChanged /n", "dataChanged /n", "childrenChanged /n"],
+        heard: [
+          "childrenChanged /n",
+          "dataChanged /n",
+          "childrenChanged /n",
+          "dataChanged /n",
+          "childrenChanged /n",
+        ],
       },
       {
         first: "getChildren",
         second: "persistent",
-        heard: ["childrenChanged /n", "dataChanged /n", "childrenChanged /n", "dataChanged /n", "childrenChanged /n"],
+        heard: [
+          "childrenChanged /n",
+          "dataChanged /n",
+          "childrenChanged /n",
+          "dataChanged /n",
+          "childrenChanged /n",
+        ],
       },
       { first: "recursive", second: "getData", heard: ["dataChanged /n", "deleted /n/a"] },
       {
@@ -314,17 +342,37 @@ onBothServers((server) => {
       {
         first: "getChildren",
         second: "recursive",
-        heard: ["created /n/a", "dataChanged /n/a", "dataChanged /n", "created /n/b", "dataChanged /n", "deleted /n/a"],
+        heard: [
+          "created /n/a",
+          "dataChanged /n/a",
+          "dataChanged /n",
+          "created /n/b",
+          "dataChanged /n",
+          "deleted /n/a",
+        ],
       },
       {
         first: "persistent",
         second: "recursive",
-        heard: ["created /n/a", "dataChanged /n/a", "dataChanged /n", "created /n/b", "dataChanged /n", "deleted /n/a"],
+        heard: [
+          "created /n/a",
+          "dataChanged /n/a",
+          "dataChanged /n",
+          "created /n/b",
+          "dataChanged /n",
+          "deleted /n/a",
+        ],
       },
       {
         first: "recursive",
         second: "persistent",
-        heard: ["childrenChanged /n", "dataChanged /n", "childrenChanged /n", "dataChanged /n", "childrenChanged /n"],
+        heard: [
+          "childrenChanged /n",
+          "dataChanged /n",
+          "childrenChanged /n",
+          "dataChanged /n",
+          "childrenChanged /n",
+        ],
       },
     ])("on one path, first $first, then $second", async ({ first, second, heard }) => {
       const [watcher, writer] = await server.pair();
@@ -378,7 +426,11 @@ onBothServers((server) => {
 
     test.each([
       { kind: "exists", watch: (client: RawClient) => client.exists("/n", true), heard: [] },
-      { kind: "persistent", watch: (client: RawClient) => client.addWatch("/n", persistent), heard: [] },
+      {
+        kind: "persistent",
+        watch: (client: RawClient) => client.addWatch("/n", persistent),
+        heard: [],
+      },
       {
         kind: "recursive",
         watch: (client: RawClient) => client.addWatch("/n", recursive),
@@ -478,8 +530,14 @@ onBothServers((server) => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       for (const set of Object.values(KINDS)) await set(watcher);
-      expect(await watcher.removeWatches("/n", WatcherType.any)).toMatchObject({ err: 0, body: Buffer.alloc(0) });
-      expect(await watcher.removeWatches("/n", WatcherType.any)).toMatchObject({ err: NO, body: Buffer.alloc(0) });
+      expect(await watcher.removeWatches("/n", WatcherType.any)).toMatchObject({
+        err: 0,
+        body: Buffer.alloc(0),
+      });
+      expect(await watcher.removeWatches("/n", WatcherType.any)).toMatchObject({
+        err: NO,
+        body: Buffer.alloc(0),
+      });
       await writer.setData("/n", "1");
       await writer.create("/n/c");
       expect(await watcher.heard()).toEqual([]);
@@ -540,14 +598,18 @@ onBothServers((server) => {
       await client.addWatch("/no", recursive);
       const removed = await client.removeWatches("/no", type);
       const checked = await client.checkWatches("/no", type);
-      expect([removed.err, checked.err]).toEqual([ErrorCode.marshallingError, ErrorCode.marshallingError]);
+      expect([removed.err, checked.err]).toEqual([
+        ErrorCode.marshallingError,
+        ErrorCode.marshallingError,
+      ]);
     });
   });
 
   describe("setting watches again", () => {
     test("answers under its own number, after the events that were missed", async () => {
       const [watcher, writer] = await server.pair();
-      for (const path of ["/same", "/set", "/gone", "/parent", "/quiet", "/dead"]) await writer.create(path);
+      for (const path of ["/same", "/set", "/gone", "/parent", "/quiet", "/dead"])
+        await writer.create(path);
       const { zxid } = await writer.create("/before");
       await writer.setData("/set", "1");
       await writer.delete("/gone");
@@ -569,12 +631,25 @@ onBothServers((server) => {
         "deleted /dead",
       ]);
       expect(await watcher.heard()).toEqual([]);
-      for (const path of ["/same", "/set", "/gone", "/appeared", "/parent", "/quiet", "/dead", "/absent"]) {
+      for (const path of [
+        "/same",
+        "/set",
+        "/gone",
+        "/appeared",
+        "/parent",
+        "/quiet",
+        "/dead",
+        "/absent",
+      ]) {
         await writer.create(path);
         await writer.setData(path, "2");
         await writer.create(`${path}/more`);
       }
-      expect(await watcher.heard()).toEqual(["dataChanged /same", "childrenChanged /quiet", "created /absent"]);
+      expect(await watcher.heard()).toEqual([
+        "dataChanged /same",
+        "childrenChanged /quiet",
+        "created /absent",
+      ]);
     });
 
     test("a znode that was deleted and made again", async () => {
@@ -607,7 +682,12 @@ onBothServers((server) => {
         await writer.setData(path, "2");
         await writer.create(`${path}/c`);
       }
-      expect(await watcher.heard()).toEqual(["dataChanged /p", "childrenChanged /p", "dataChanged /r", "created /r/c"]);
+      expect(await watcher.heard()).toEqual([
+        "dataChanged /p",
+        "childrenChanged /p",
+        "dataChanged /r",
+        "created /r/c",
+      ]);
     });
 
     test("with another number", async () => {
@@ -644,6 +724,10 @@ onBothServers((server) => {
     await session.sync("/");
     await expect
       .poll(() => heard.toSorted())
-      .toEqual(["children: children-changed /dir", "exists: created /dir/n", "tree: created /dir/n"]);
+      .toEqual([
+        "children: children-changed /dir",
+        "exists: created /dir/n",
+        "tree: created /dir/n",
+      ]);
   });
 });

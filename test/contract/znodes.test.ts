@@ -15,7 +15,11 @@ onBothServers((server) => {
       const path = Buffer.from(client.full("/a"));
       expect(plain.body).toEqual(Buffer.concat([Buffer.from([0, 0, 0, path.length]), path]));
       const before = Date.now();
-      const { path: made, stat, zxid } = await client.create("/b", { data: "four", opcode: Opcode.create2 });
+      const {
+        path: made,
+        stat,
+        zxid,
+      } = await client.create("/b", { data: "four", opcode: Opcode.create2 });
       expect(made).toBe("/b");
       expect(stat).toEqual({
         czxid: zxid,
@@ -37,7 +41,12 @@ onBothServers((server) => {
       { mode: "persistent", flags: 0, name: "/n", owner: () => 0n },
       { mode: "ephemeral", flags: 1, name: "/n", owner: (client: RawClient) => client.sessionId },
       { mode: "sequential", flags: 2, name: "/n0000000000", owner: () => 0n },
-      { mode: "ephemeral sequential", flags: 3, name: "/n0000000000", owner: (client: RawClient) => client.sessionId },
+      {
+        mode: "ephemeral sequential",
+        flags: 3,
+        name: "/n0000000000",
+        owner: (client: RawClient) => client.sessionId,
+      },
       { mode: "container", flags: 4, name: "/n", owner: () => 0n },
       { mode: "TTL", flags: 5, ttlMs: 70_000, name: "/n", owner: () => 0n },
       { mode: "sequential TTL", flags: 6, ttlMs: 70_000, name: "/n0000000000", owner: () => 0n },
@@ -53,9 +62,15 @@ onBothServers((server) => {
     test("the modes of create are those of create2", async () => {
       const client = await server.fresh();
       for (const flags of [0, 1, 2, 3]) {
-        const { path, stat, zxid } = await client.create(`/m${flags}-`, { flags, opcode: Opcode.create2 });
+        const { path, stat, zxid } = await client.create(`/m${flags}-`, {
+          flags,
+          opcode: Opcode.create2,
+        });
         expect(path).toBe(flags < 2 ? `/m${flags}-` : `/m${flags}-000000000${flags}`);
-        expect(stat).toMatchObject({ czxid: zxid, ephemeralOwner: flags % 2 === 1 ? client.sessionId : 0n });
+        expect(stat).toMatchObject({
+          czxid: zxid,
+          ephemeralOwner: flags % 2 === 1 ? client.sessionId : 0n,
+        });
       }
     });
 
@@ -68,21 +83,27 @@ onBothServers((server) => {
           body: EMPTY,
         });
       }
-      expect(await client.create("/a", { flags: 5, ttlMs: 1000 })).toMatchObject({ err: ErrorCode.nodeExists });
+      expect(await client.create("/a", { flags: 5, ttlMs: 1000 })).toMatchObject({
+        err: ErrorCode.nodeExists,
+      });
       expect(await client.getData("/a")).toMatchObject({ data: "old" });
     });
 
     test("no parent", async () => {
       const client = await server.fresh();
       expect(await client.create("/no/child")).toMatchObject({ err: ErrorCode.noNode });
-      expect(await client.create("/no/child-", { flags: Flags.sequential })).toMatchObject({ err: ErrorCode.noNode });
+      expect(await client.create("/no/child-", { flags: Flags.sequential })).toMatchObject({
+        err: ErrorCode.noNode,
+      });
     });
 
     test("an ephemeral has no children; others have", async () => {
       const client = await server.fresh();
       await client.create("/e", { flags: Flags.ephemeral });
       for (const flags of [0, 1, 2, 4]) {
-        expect(await client.create("/e/child", { flags })).toMatchObject({ err: ErrorCode.noChildrenForEphemerals });
+        expect(await client.create("/e/child", { flags })).toMatchObject({
+          err: ErrorCode.noChildrenForEphemerals,
+        });
       }
       await client.create("/c", { flags: Flags.container });
       await client.create("/t", { flags: Flags.ttl, ttlMs: 70_000 });
@@ -92,12 +113,17 @@ onBothServers((server) => {
 
     test.each([7, 99, -1])("a mode of %d", async (flags) => {
       const client = await server.fresh();
-      expect(await client.create("/a", { flags })).toMatchObject({ err: ErrorCode.badArguments, body: EMPTY });
+      expect(await client.create("/a", { flags })).toMatchObject({
+        err: ErrorCode.badArguments,
+        body: EMPTY,
+      });
     });
 
     test.each([0, -1, 2 ** 41])("a TTL of %d", async (ttlMs) => {
       const client = await server.fresh();
-      expect(await client.create("/a", { flags: Flags.ttl, ttlMs })).toMatchObject({ err: ErrorCode.badArguments });
+      expect(await client.create("/a", { flags: Flags.ttl, ttlMs })).toMatchObject({
+        err: ErrorCode.badArguments,
+      });
     });
 
     test("the longest TTL", async () => {
@@ -109,7 +135,9 @@ onBothServers((server) => {
     test("a TTL mode without TTL", async () => {
       const client = await server.fresh();
       for (const opcode of [Opcode.create, Opcode.create2]) {
-        expect(await client.create("/a", { flags: Flags.ttl, opcode })).toMatchObject({ err: ErrorCode.badArguments });
+        expect(await client.create("/a", { flags: Flags.ttl, opcode })).toMatchObject({
+          err: ErrorCode.badArguments,
+        });
       }
     });
 
@@ -183,7 +211,9 @@ onBothServers((server) => {
     test("meet a name that is taken", async () => {
       const client = await server.fresh();
       await client.create("/s-0000000001");
-      expect(await client.create("/s-", { flags: Flags.sequential })).toMatchObject({ err: ErrorCode.nodeExists });
+      expect(await client.create("/s-", { flags: Flags.sequential })).toMatchObject({
+        err: ErrorCode.nodeExists,
+      });
       await client.create("/other");
       expect(await next(client)).toBe(2);
     });
@@ -191,7 +221,9 @@ onBothServers((server) => {
     test("of a name that ends with a slash stand alone", async () => {
       const client = await server.fresh();
       await client.create("/p");
-      expect(await client.create("/p/", { flags: Flags.sequential })).toMatchObject({ path: "/p/0000000000" });
+      expect(await client.create("/p/", { flags: Flags.sequential })).toMatchObject({
+        path: "/p/0000000000",
+      });
     });
   });
 
@@ -234,8 +266,17 @@ onBothServers((server) => {
       const client = await server.fresh();
       const { zxid } = await client.create("/a", { data: "x" });
       const set = await client.setData("/a", "longer", 0);
-      expect(set.stat).toMatchObject({ czxid: zxid, mzxid: set.zxid, pzxid: zxid, version: 1, dataLength: 6 });
-      expect(await client.setData("/a", "x", 0)).toMatchObject({ err: ErrorCode.badVersion, body: EMPTY });
+      expect(set.stat).toMatchObject({
+        czxid: zxid,
+        mzxid: set.zxid,
+        pzxid: zxid,
+        version: 1,
+        dataLength: 6,
+      });
+      expect(await client.setData("/a", "x", 0)).toMatchObject({
+        err: ErrorCode.badVersion,
+        body: EMPTY,
+      });
       expect(await client.setData("/a", "x", 7)).toMatchObject({ err: ErrorCode.badVersion });
       expect((await client.setData("/a", "x", -1)).stat?.version).toBe(2);
       expect(await client.getData("/a")).toMatchObject({ data: "x" });
@@ -282,8 +323,19 @@ onBothServers((server) => {
       const set = await client.setData("/p", "12345");
       await client.setAcl("/p", [{ perms: 31, scheme: "world", id: "anyone" }]);
       const { stat, zxid } = await client.exists("/p");
-      expect(pick(stat as StatRecord)).toEqual({ version: 1, cversion: 3, aversion: 1, numChildren: 1, dataLength: 5 });
-      expect(stat).toMatchObject({ czxid: made.zxid, mzxid: set.zxid, pzxid: gone.zxid, ephemeralOwner: 0n });
+      expect(pick(stat as StatRecord)).toEqual({
+        version: 1,
+        cversion: 3,
+        aversion: 1,
+        numChildren: 1,
+        dataLength: 5,
+      });
+      expect(stat).toMatchObject({
+        czxid: made.zxid,
+        mzxid: set.zxid,
+        pzxid: gone.zxid,
+        ephemeralOwner: 0n,
+      });
       expect(zxid).toBeGreaterThan(set.zxid);
       expect(stat?.mtime).toBeGreaterThanOrEqual(stat?.ctime ?? Number.NaN);
     });
@@ -304,10 +356,18 @@ onBothServers((server) => {
       await client.create("/p");
       for (let count = 1; count <= 3; count++) {
         const { zxid } = await client.create(`/p/${count}`);
-        expect((await client.exists("/p")).stat).toMatchObject({ pzxid: zxid, cversion: count, numChildren: count });
+        expect((await client.exists("/p")).stat).toMatchObject({
+          pzxid: zxid,
+          cversion: count,
+          numChildren: count,
+        });
       }
       const { zxid } = await client.delete("/p/2");
-      expect((await client.exists("/p")).stat).toMatchObject({ pzxid: zxid, cversion: 4, numChildren: 2 });
+      expect((await client.exists("/p")).stat).toMatchObject({
+        pzxid: zxid,
+        cversion: 4,
+        numChildren: 2,
+      });
     });
 
     test("the times come from one clock, and the modification's moves", async () => {
@@ -342,7 +402,11 @@ onBothServers((server) => {
     test("of reads are those of the last change before them", async () => {
       const client = await server.fresh();
       const { zxid } = await client.create("/a");
-      for (const read of [() => client.exists("/a"), () => client.getData("/nothing"), () => client.sync("/")]) {
+      for (const read of [
+        () => client.exists("/a"),
+        () => client.getData("/nothing"),
+        () => client.sync("/"),
+      ]) {
         expect((await read()).zxid).toBeGreaterThanOrEqual(zxid);
       }
     });
@@ -353,10 +417,16 @@ onBothServers((server) => {
       const client = await server.fresh();
       for (const path of ["/a", "/b", "/b/c"]) await client.create(path);
       expect(await client.getChildren("/")).toMatchObject({ children: ["a", "b"] });
-      expect(await client.getChildren2("/")).toMatchObject({ children: ["a", "b"], stat: { numChildren: 2 } });
+      expect(await client.getChildren2("/")).toMatchObject({
+        children: ["a", "b"],
+        stat: { numChildren: 2 },
+      });
       expect((await client.getChildren("/a")).body).toEqual(Buffer.alloc(4));
       expect(await client.getChildren("/no")).toMatchObject({ err: ErrorCode.noNode, body: EMPTY });
-      expect(await client.getChildren2("/no")).toMatchObject({ err: ErrorCode.noNode, body: EMPTY });
+      expect(await client.getChildren2("/no")).toMatchObject({
+        err: ErrorCode.noNode,
+        body: EMPTY,
+      });
     });
 
     test("getAllChildrenNumber counts all below", async () => {
@@ -371,9 +441,13 @@ onBothServers((server) => {
     test("getEphemerals gives one's own, by the beginning of the path", async () => {
       const [client, other] = await server.pair();
       await client.create("/a");
-      for (const path of ["/a/1", "/a/2", "/ab"]) await client.create(path, { flags: Flags.ephemeral });
+      for (const path of ["/a/1", "/a/2", "/ab"])
+        await client.create(path, { flags: Flags.ephemeral });
       await other.create("/a/theirs", { flags: Flags.ephemeral });
-      expect(await client.getEphemerals("/a")).toMatchObject({ err: 0, paths: ["/a/1", "/a/2", "/ab"] });
+      expect(await client.getEphemerals("/a")).toMatchObject({
+        err: 0,
+        paths: ["/a/1", "/a/2", "/ab"],
+      });
       expect(await client.getEphemerals("/a/")).toMatchObject({ paths: ["/a/1", "/a/2"] });
       expect(await client.getEphemerals("/none")).toMatchObject({ err: 0, paths: [] });
       expect(await other.getEphemerals("/")).toMatchObject({ paths: ["/a/theirs"] });
@@ -383,7 +457,10 @@ onBothServers((server) => {
 
     test("many of them", async () => {
       const client = await server.fresh();
-      const names = Array.from({ length: 300 }, (_, index) => `child-${String(index).padStart(3, "0")}`);
+      const names = Array.from(
+        { length: 300 },
+        (_, index) => `child-${String(index).padStart(3, "0")}`,
+      );
       const steps = names.map((name) => ({ op: "create" as const, path: `/${name}` }));
       expect((await client.multi(steps)).results).toHaveLength(300);
       expect((await client.getChildren("/")).children).toEqual(names);
@@ -393,7 +470,9 @@ onBothServers((server) => {
   test("sync answers with the path, also of a znode that is not there", async () => {
     const client = await server.fresh();
     const path = Buffer.from(client.full("/nothing"));
-    expect((await client.sync("/nothing")).body).toEqual(Buffer.concat([Buffer.from([0, 0, 0, path.length]), path]));
+    expect((await client.sync("/nothing")).body).toEqual(
+      Buffer.concat([Buffer.from([0, 0, 0, path.length]), path]),
+    );
   });
 
   describe("paths", () => {
@@ -438,13 +517,20 @@ onBothServers((server) => {
       },
     );
 
-    test.each(["/no/", "/no//b", "/no/./b", "/no/.."])("the parent of %j is missed before", async (path) => {
-      const expected = { ...refusedByCreate, create: NO, create2: NO, container: NO };
-      expect(await answers(await server.fresh(), path)).toEqual(expected);
-    });
+    test.each(["/no/", "/no//b", "/no/./b", "/no/.."])(
+      "the parent of %j is missed before",
+      async (path) => {
+        const expected = { ...refusedByCreate, create: NO, create2: NO, container: NO };
+        expect(await answers(await server.fresh(), path)).toEqual(expected);
+      },
+    );
 
     test("a NUL", async () => {
-      expect(await answers(await server.fresh(), "/a\0b")).toEqual({ ...refusedByCreate, delete: BAD, exists: BAD });
+      expect(await answers(await server.fresh(), "/a\0b")).toEqual({
+        ...refusedByCreate,
+        delete: BAD,
+        exists: BAD,
+      });
     });
 
     test("a path without its first slash", async () => {
@@ -452,7 +538,14 @@ onBothServers((server) => {
     });
 
     test("an empty path reads the root", async () => {
-      const reads = { exists: 0, getData: 0, getChildren: 0, getChildren2: 0, getAcl: 0, getAllChildrenNumber: 0 };
+      const reads = {
+        exists: 0,
+        getData: 0,
+        getChildren: 0,
+        getChildren2: 0,
+        getAcl: 0,
+        getAllChildrenNumber: 0,
+      };
       expect(await answers(await server.open(), "")).toEqual({
         ...WATCHED,
         ...CREATE_BAD,
@@ -462,28 +555,41 @@ onBothServers((server) => {
       });
     });
 
-    test.each(["/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"])("%s is there for good", async (path) => {
-      const client = await server.open();
-      expect(await client.create(path)).toMatchObject({ err: ErrorCode.nodeExists });
-      expect(await client.delete(path)).toMatchObject({ err: ErrorCode.badArguments });
-      expect(await client.exists(path)).toMatchObject({ err: 0, stat: { czxid: 0n, ctime: 0, version: 0 } });
-    });
+    test.each(["/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"])(
+      "%s is there for good",
+      async (path) => {
+        const client = await server.open();
+        expect(await client.create(path)).toMatchObject({ err: ErrorCode.nodeExists });
+        expect(await client.delete(path)).toMatchObject({ err: ErrorCode.badArguments });
+        expect(await client.exists(path)).toMatchObject({
+          err: 0,
+          stat: { czxid: 0n, ctime: 0, version: 0 },
+        });
+      },
+    );
 
     test("dots inside a name are letters", async () => {
       const client = await server.fresh();
-      for (const path of ["/...", "/.hidden", "/a.b", "/a."]) expect(await client.create(path)).toMatchObject({ path });
-      expect(await client.create("/...-", { flags: Flags.sequential })).toMatchObject({ path: "/...-0000000004" });
+      for (const path of ["/...", "/.hidden", "/a.b", "/a."])
+        expect(await client.create(path)).toMatchObject({ path });
+      expect(await client.create("/...-", { flags: Flags.sequential })).toMatchObject({
+        path: "/...-0000000004",
+      });
     });
 
     test("a sequence number makes a name of dots a good one", async () => {
       const client = await server.fresh();
-      expect(await client.create("/.", { flags: Flags.sequential })).toMatchObject({ path: "/.0000000000" });
+      expect(await client.create("/.", { flags: Flags.sequential })).toMatchObject({
+        path: "/.0000000000",
+      });
     });
   });
 
   test("/zookeeper holds what it holds, and others may be put there", async () => {
     const client = await server.open();
-    expect((await client.getChildren("/zookeeper")).children).toEqual(expect.arrayContaining(["config", "quota"]));
+    expect((await client.getChildren("/zookeeper")).children).toEqual(
+      expect.arrayContaining(["config", "quota"]),
+    );
     expect(await client.setData("/zookeeper/config", "x")).toMatchObject({ err: ErrorCode.noAuth });
     expect(await client.getAcl("/zookeeper/config")).toMatchObject({
       acl: [{ perms: 1, scheme: "world", id: "anyone" }],
@@ -495,7 +601,9 @@ onBothServers((server) => {
 
   test("a session over it all", async () => {
     const session = server.session(await server.chroot());
-    const { path, stat } = await session.create2("/a", Buffer.from("x"), { mode: "persistentSequential" });
+    const { path, stat } = await session.create2("/a", Buffer.from("x"), {
+      mode: "persistentSequential",
+    });
     expect(path).toBe("/a0000000000");
     expect(await session.exists(path)).toEqual(stat);
     expect(await session.exists("/nothing")).toBeUndefined();

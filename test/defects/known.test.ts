@@ -22,9 +22,17 @@ import {
 import { eventually, sleep } from "../support/eventually.ts";
 import { freshChroot } from "../support/shared-server.ts";
 import { startTlsServer } from "../support/tls-server.ts";
-import { connectedPlain, connectPlain, DISCONNECTED, outcomeOf, plainProcess, SYNC_CONNECTED } from "./plain.ts";
+import {
+  connectedPlain,
+  connectPlain,
+  DISCONNECTED,
+  outcomeOf,
+  plainProcess,
+  SYNC_CONNECTED,
+} from "./plain.ts";
 
-// node-zookeeper-client 1.1.3 as it is. The same experiments with our session: test/session/defects-known.test.ts.
+// node-zookeeper-client 1.1.3 as it is. The same experiments with our session:
+// test/session/defects-known.test.ts.
 
 const jute = createRequire(import.meta.url)("node-zookeeper-client/lib/jute");
 
@@ -108,7 +116,9 @@ describe("3.1 unknown opcode reply", () => {
     const client = await connectedPlain(server.address);
     const header = new jute.protocol.RequestHeader();
     header.type = Op.sync;
-    const synced = outcomeOf((callback) => client.connectionManager.queue(new jute.Request(header, null), callback));
+    const synced = outcomeOf((callback) =>
+      client.connectionManager.queue(new jute.Request(header, null), callback),
+    );
     await eventually(() => server.connections.length === 2 && client.getState() === SYNC_CONNECTED);
     await outcomeOf((callback) => client.exists("/a", callback)).settled();
     expect(synced.calls).toEqual([]);
@@ -131,7 +141,8 @@ describe("3.1 O(n^2)", () => {
     const server = await fake();
     const client = await connectedPlain(server.address, { sessionTimeout: 60_000 });
     const read = (resolve: (value: unknown) => void) => client.exists("/a", resolve);
-    const pipeline = (reads: number) => Promise.all(Array.from({ length: reads }, () => new Promise(read)));
+    const pipeline = (reads: number) =>
+      Promise.all(Array.from({ length: reads }, () => new Promise(read)));
     expect(await growth(64_000, pipeline)).toBeGreaterThan(1.5);
   }, 60_000);
 });
@@ -150,7 +161,10 @@ describe("3.1 no TLS, no read-only", () => {
   test("a TLS port is never connected to", async () => {
     const certificates = makeCertificates();
     onTestFinished(() => certificates.remove());
-    const tls = await startTlsServer({ certificate: certificates.server, clientCa: certificates.ca });
+    const tls = await startTlsServer({
+      certificate: certificates.server,
+      clientCa: certificates.ca,
+    });
     onTestFinished(() => tls.stop());
     const client = connectPlain(tls.secureAddress, { sessionTimeout: SHORT_SESSION_MS });
     await sleep(SHORT_SESSION_MS + NEVER_MS);

@@ -29,7 +29,8 @@ import {
   SYNC_CONNECTED,
 } from "./plain.ts";
 
-// node-zookeeper-client 1.1.3 as it is. The same experiments with our session: test/session/defects-new-n1-n11.test.ts.
+// node-zookeeper-client 1.1.3 as it is. The same experiments with our session:
+// test/session/defects-new-n1-n11.test.ts.
 
 const { CONNECTION_LOSS, NO_AUTH } = zookeeper.Exception;
 const SECRET = Buffer.from("ann:secret");
@@ -100,7 +101,8 @@ describe("N4 SetWatches over 1 MB is refused", () => {
   test("with 11,000 watches one dropped connection becomes endless flapping", async () => {
     const { proxy, proxied } = await real();
     const client = await connectedPlain(proxied);
-    const watch = (path: string) => outcomeOf((callback) => client.exists(path, ignore, callback)).settled();
+    const watch = (path: string) =>
+      outcomeOf((callback) => client.exists(path, ignore, callback)).settled();
     await Promise.all(MANY_PATHS.map(watch));
     const states: string[] = [];
     client.on("state", ({ name }) => states.push(name));
@@ -120,7 +122,8 @@ describe("N5 each failed handshake queues another AUTH and SetWatches", () => {
     await outcomeOf((callback) => client.exists("/watched", ignore, callback)).settled();
     await turnAwayFiveTimes(server);
     await outcomeOf((callback) => client.exists("/a", callback)).settled();
-    const count = (opcode: number) => lastConnection(server).opcodes.filter((each) => each === opcode).length;
+    const count = (opcode: number) =>
+      lastConnection(server).opcodes.filter((each) => each === opcode).length;
     expect([count(Op.auth), count(Op.setWatches)]).toEqual([6, 6]);
   });
 });
@@ -141,7 +144,9 @@ describe("N7 xid never wraps", () => {
     client.connectionManager.xid = 0x7fffffff;
     await outcomeOf((callback) => client.exists("/a", callback)).settled();
     for (let request = 0; request < 2; request++) {
-      expect(() => client.exists("/a", ignore)).toThrow(expect.objectContaining({ code: "ERR_OUT_OF_RANGE" }));
+      expect(() => client.exists("/a", ignore)).toThrow(
+        expect.objectContaining({ code: "ERR_OUT_OF_RANGE" }),
+      );
     }
   });
 });
@@ -185,7 +190,11 @@ describe("N9 callbacks of lost requests run before the state leaves CONNECTED", 
       client.create("/a", again);
     });
     await done;
-    expect(seen).toEqual({ rounds: 1_000, states: new Set([`${CONNECTION_LOSS} while SYNC_CONNECTED`]), turns: 0 });
+    expect(seen).toEqual({
+      rounds: 1_000,
+      states: new Set([`${CONNECTION_LOSS} while SYNC_CONNECTED`]),
+      turns: 0,
+    });
   });
 });
 

@@ -13,9 +13,17 @@ import {
   watchWarnings,
 } from "../support/defect-experiments.ts";
 import { eventually, sleep } from "../support/eventually.ts";
-import { connectedPlain, connectPlain, DISCONNECTED, EXPIRED, outcomeOf, plainProcess } from "./plain.ts";
+import {
+  connectedPlain,
+  connectPlain,
+  DISCONNECTED,
+  EXPIRED,
+  outcomeOf,
+  plainProcess,
+} from "./plain.ts";
 
-// node-zookeeper-client 1.1.3 as it is. The same experiments with our session: test/session/defects-new-n12-n22.test.ts.
+// node-zookeeper-client 1.1.3 as it is. The same experiments with our session:
+// test/session/defects-new-n12-n22.test.ts.
 
 const ignore = () => {};
 
@@ -24,7 +32,9 @@ describe("N12 no watch fires on expiry", () => {
     const server = await fake();
     const client = await connectedPlain(server.address);
     const heard: object[] = [];
-    await outcomeOf((callback) => client.exists("/a", (event) => heard.push(event), callback)).settled();
+    await outcomeOf((callback) =>
+      client.exists("/a", (event) => heard.push(event), callback),
+    ).settled();
     const states: object[] = [];
     client.on("state", (state) => states.push(state));
     await expire(server);
@@ -38,9 +48,12 @@ describe("N13 zxid taken from any reply, even 0", () => {
   test("a reply with zxid 0 makes the client forget what it has seen", async () => {
     const server = await fake();
     const client = await connectedPlain(server.address);
-    for (server.zxid of [1000n, 0n]) await outcomeOf((callback) => client.exists("/a", callback)).settled();
+    for (server.zxid of [1000n, 0n])
+      await outcomeOf((callback) => client.exists("/a", callback)).settled();
     lastConnection(server).close();
-    await eventually(() => server.connections.length === 2 && lastConnection(server).handshake !== undefined);
+    await eventually(
+      () => server.connections.length === 2 && lastConnection(server).handshake !== undefined,
+    );
     expect(lastConnection(server).handshake?.lastZxid).toBe(0n);
   });
 });
@@ -120,7 +133,8 @@ describe("N19 setData(path, null) throws", () => {
 describe("N20 socket handlers are bound to the manager, not the socket", () => {
   test("after a second connect() one socket's answer is taken for the other's, and the session is dropped", async () => {
     const server = await fake();
-    // Twice the same address: with one the second connect() throws even earlier, for want of a next address.
+    // Twice the same address: with one the second connect() throws even earlier, for want of a next
+    // address.
     const client = connectPlain(`${server.address},${server.address}`);
     const states: string[] = [];
     client.on("state", ({ name }) => states.push(name));
@@ -134,7 +148,14 @@ describe("N20 socket handlers are bound to the manager, not the socket", () => {
 describe("N21 no create2, createContainer, sync, removeWatches, addWatch", () => {
   test("the client has none of them, and no container mode", () => {
     const client = zookeeper.createClient("localhost");
-    for (const operation of ["create2", "createContainer", "sync", "removeWatches", "removeWatch", "addWatch"]) {
+    for (const operation of [
+      "create2",
+      "createContainer",
+      "sync",
+      "removeWatches",
+      "removeWatch",
+      "addWatch",
+    ]) {
       expect(client).not.toHaveProperty(operation);
     }
     expect(Object.values(zookeeper.CreateMode).toSorted()).toEqual([0, 1, 2, 3]);
@@ -147,7 +168,11 @@ describe("N22 after a reconnect it asks for the negotiated timeout", () => {
     await connectedPlain(server.address, { sessionTimeout: 20_000 });
     server.options.timeoutMs = 30_000;
     lastConnection(server).close();
-    await eventually(() => server.connections.length === 2 && lastConnection(server).handshake !== undefined);
-    expect(server.connections.map(({ handshake }) => handshake?.timeoutMs)).toEqual([20_000, 4_000]);
+    await eventually(
+      () => server.connections.length === 2 && lastConnection(server).handshake !== undefined,
+    );
+    expect(server.connections.map(({ handshake }) => handshake?.timeoutMs)).toEqual([
+      20_000, 4_000,
+    ]);
   });
 });

@@ -1,11 +1,15 @@
 import { createInterface } from "node:readline";
 import zookeeper from "node-zookeeper-client";
 
-// Runs alone, as a process: does with the plain package what stdin says, line by line, and tells on stdout what comes of
-// it, also what the package throws at nobody in particular. A real program would be dead by then.
+// Runs alone, as a process: does with the plain package what stdin says, line by line, and tells on
+// stdout what comes of it, also what the package throws at nobody in particular. A real program
+// would be dead by then.
 
 const [connectString = "", sessionTimeout = "10000"] = process.argv.slice(2);
-const client = zookeeper.createClient(connectString, { sessionTimeout: Number(sessionTimeout), spinDelay: 20 });
+const client = zookeeper.createClient(connectString, {
+  sessionTimeout: Number(sessionTimeout),
+  spinDelay: 20,
+});
 
 const tell = (line: string) => process.stdout.write(`${line}\n`);
 const throwing = (what: string) => () => {
@@ -18,7 +22,8 @@ const commands: Record<string, (path: string) => void> = {
   close: () => client.close(),
   exists: (path) => client.exists(path, (error) => tell(`callback ${path} ${error?.code ?? 0}`)),
   existsThrowing: (path) => client.exists(path, throwing(`callback ${path}`)),
-  watchThrowing: (path) => client.exists(path, throwing(`watcher ${path}`), () => tell(`watching ${path}`)),
+  watchThrowing: (path) =>
+    client.exists(path, throwing(`watcher ${path}`), () => tell(`watching ${path}`)),
 };
 
 process.on("uncaughtException", (error) => tell(`uncaught ${error.name}: ${error.message}`));

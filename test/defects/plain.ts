@@ -10,16 +10,26 @@ export { DISCONNECTED, EXPIRED, SYNC_CONNECTED };
 
 export type PlainOptions = Parameters<typeof zookeeper.createClient>[1];
 
-/** A client of the plain package, connecting; it is silenced when the test ends, because its close() has defects too. */
+/**
+ * A client of the plain package, connecting; it is silenced when the test ends, because its close()
+ * has defects too.
+ */
 export function connectPlain(connectString: string, options: PlainOptions = {}): Client {
-  const client = zookeeper.createClient(connectString, { sessionTimeout: 10_000, spinDelay: 20, ...options });
+  const client = zookeeper.createClient(connectString, {
+    sessionTimeout: 10_000,
+    spinDelay: 20,
+    ...options,
+  });
   onTestFinished(() => silence(client));
   client.connect();
   return client;
 }
 
 /** As {@link connectPlain}, once a server has accepted the session. */
-export async function connectedPlain(connectString: string, options: PlainOptions = {}): Promise<Client> {
+export async function connectedPlain(
+  connectString: string,
+  options: PlainOptions = {},
+): Promise<Client> {
   const client = connectPlain(connectString, options);
   await eventually(() => client.getState() === SYNC_CONNECTED);
   return client;
@@ -77,7 +87,9 @@ export function plainProcess(connectString: string): PlainProcess {
   });
   return {
     lines,
-    run: (...commands) => void child.stdin?.write(commands.map((command) => `${command}\n`).join("")),
-    says: (start) => eventually(() => lines.some((line) => line.startsWith(start)), { message: `no "${start}"` }),
+    run: (...commands) =>
+      void child.stdin?.write(commands.map((command) => `${command}\n`).join("")),
+    says: (start) =>
+      eventually(() => lines.some((line) => line.startsWith(start)), { message: `no "${start}"` }),
   };
 }

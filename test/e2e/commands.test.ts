@@ -1,4 +1,7 @@
-/** What commands mean on a real server: ACLs, identities, quotas, whole trees. The program runs without a process. */
+/**
+ * What commands mean on a real server: ACLs, identities, quotas, whole trees. The program runs
+ * without a process.
+ */
 import { beforeEach, describe, expect, test } from "vitest";
 import { main } from "../../src/main.ts";
 import type { Session } from "../../src/session/session.ts";
@@ -32,8 +35,14 @@ describe("access", () => {
   test("a hashed password lets its owner in, and nobody else", async () => {
     await zksh(["create", "--hash-digests", "/a", "secret", "digest:ann:pa:ss:cdrwa"]);
     expect(await zksh(["get", "/a"])).toMatchObject({ exit: 4, stdout: "" });
-    expect(await zksh(["--auth", "digest:ann:pa:ss", "get", "/a"])).toMatchObject({ exit: 0, stdout: "secret" });
-    expect(await zksh(["-c", "addauth digest ann:pa:ss; get /a"])).toMatchObject({ exit: 0, stdout: "secret" });
+    expect(await zksh(["--auth", "digest:ann:pa:ss", "get", "/a"])).toMatchObject({
+      exit: 0,
+      stdout: "secret",
+    });
+    expect(await zksh(["-c", "addauth digest ann:pa:ss; get /a"])).toMatchObject({
+      exit: 0,
+      stdout: "secret",
+    });
   });
 
   test("getAcl writes what setAcl takes", async () => {
@@ -48,7 +57,11 @@ describe("access", () => {
 
   test("whoami names all identities of the session", async () => {
     const { stdout } = await zksh(["-c", "addauth digest ann:x; addauth digest bob:y; whoami"]);
-    expect(stdout.split("\n").slice(0, -1).sort()).toEqual(["digest:ann", "digest:bob", "ip:127.0.0.1"]);
+    expect(stdout.split("\n").slice(0, -1).sort()).toEqual([
+      "digest:ann",
+      "digest:bob",
+      "ip:127.0.0.1",
+    ]);
   });
 
   test("an unknown scheme ends with exit code 4", async () => {
@@ -57,7 +70,10 @@ describe("access", () => {
 
   test("setAcl -R changes the whole tree, also where the new ACL forbids to list it", async () => {
     await plant("/t", "/t/a", "/t/a/b", "/t/c");
-    expect(await zksh(["-y", "setAcl", "-R", "/t", "world:anyone:cwda"])).toMatchObject({ exit: 0, stderr: "" });
+    expect(await zksh(["-y", "setAcl", "-R", "/t", "world:anyone:cwda"])).toMatchObject({
+      exit: 0,
+      stderr: "",
+    });
     expect((await zksh(["getAcl", "/t/a/b"])).stdout).toBe("world:anyone:cdwa\n");
     expect(await zksh(["ls", "/t"])).toMatchObject({ exit: 4 });
   });
@@ -68,7 +84,11 @@ describe("access", () => {
     const { exit, stderr } = await zksh(["-y", "setAcl", "-R", "/t", "world:anyone:cdrwa"]);
     expect([exit, stderr.split("\n")]).toEqual([
       8,
-      ["error: not permitted: /t/a (NoAuth)", "error: 2 znodes changed, 1 znode could not be changed", ""],
+      [
+        "error: not permitted: /t/a (NoAuth)",
+        "error: 2 znodes changed, 1 znode could not be changed",
+        "",
+      ],
     ]);
   });
 });
@@ -92,7 +112,11 @@ describe("deleteall", () => {
     const { exit, stderr } = await zksh(["-y", "deleteall", "/t"]);
     expect([exit, stderr.split("\n")]).toEqual([
       8,
-      ["error: not permitted: /t/a/kept (NoAuth)", "error: 2 znodes deleted, 1 znode could not be deleted", ""],
+      [
+        "error: not permitted: /t/a/kept (NoAuth)",
+        "error: 2 znodes deleted, 1 znode could not be deleted",
+        "",
+      ],
     ]);
     expect(await session.getChildren("/t")).toEqual(["a"]);
     await session.setAcl("/t/a", [{ scheme: "world", id: "anyone", perms: 31 }]);
@@ -100,7 +124,9 @@ describe("deleteall", () => {
 
   test("keeps up with somebody who goes on writing for a while", async () => {
     await plant("/t", ...Array.from({ length: 50 }, (_, i) => `/t/${i}`));
-    const writes = Array.from({ length: 20 }, (_, i) => session.create(`/t/new-${i}`, null).catch(() => {}));
+    const writes = Array.from({ length: 20 }, (_, i) =>
+      session.create(`/t/new-${i}`, null).catch(() => {}),
+    );
     const [{ exit }] = await Promise.all([zksh(["-y", "deleteall", "-b", "7", "/t"]), ...writes]);
     expect([exit, await session.exists("/t")]).toEqual([0, undefined]);
   });
@@ -122,7 +148,10 @@ describe("quotas", () => {
   test("live from setquota to delquota", async () => {
     await plant("/q", "/q/a");
     expect(await root(["setquota", "-n", "5", whole("/q")])).toMatchObject({ exit: 0, stderr: "" });
-    expect(await root(["setquota", "-B", "100", whole("/q")])).toMatchObject({ exit: 0, stderr: "" });
+    expect(await root(["setquota", "-B", "100", whole("/q")])).toMatchObject({
+      exit: 0,
+      stderr: "",
+    });
     expect((await root(["listquota", whole("/q")])).stdout).toBe(
       "znodes: 2 used, limit 5, hard limit none\nbytes: 2 used, limit none, hard limit 100\n",
     );
@@ -150,16 +179,26 @@ describe("the rest", () => {
   test("set --create makes a znode, then changes it", async () => {
     await zksh(["set", "--create", "/a", "1"]);
     await zksh(["set", "--create", "/a", "2"]);
-    expect(await session.getData("/a")).toMatchObject({ data: Buffer.from("2"), stat: { version: 1 } });
+    expect(await session.getData("/a")).toMatchObject({
+      data: Buffer.from("2"),
+      stat: { version: 1 },
+    });
   });
 
   test("getEphemerals lists those of the session, without the chroot", async () => {
-    const { stdout } = await zksh(["-c", "create -e /b; create -e /a; create /c; getEphemerals; getEphemerals /b"]);
+    const { stdout } = await zksh([
+      "-c",
+      "create -e /b; create -e /a; create /c; getEphemerals; getEphemerals /b",
+    ]);
     expect(stdout).toBe("/b\n/a\n/c\n/a\n/b\n/b\n");
   });
 
   test("sync works for a path that does not exist", async () => {
-    expect(await zksh(["-o", "zkcli", "sync", "/nope"])).toEqual({ exit: 0, stdout: "Sync is OK\n", stderr: "" });
+    expect(await zksh(["-o", "zkcli", "sync", "/nope"])).toEqual({
+      exit: 0,
+      stdout: "Sync is OK\n",
+      stderr: "",
+    });
   });
 
   test("config of a standalone server is empty, and reconfig is explained", async () => {

@@ -24,7 +24,14 @@ afterAll(async () => {
 describe("a server list without a server", () => {
   test("ends the program with code 6 in time, and every address is named with its reason", async () => {
     const list = [nobody, silent.address, closing.address].join();
-    const { code, stdout, stderr, durationMs } = await runZksh(["-s", list, "--connect-timeout", "3s", "get", "/x"]);
+    const { code, stdout, stderr, durationMs } = await runZksh([
+      "-s",
+      list,
+      "--connect-timeout",
+      "3s",
+      "get",
+      "/x",
+    ]);
     expect([code, String(stdout)]).toEqual([6, ""]);
     const [sentence = ""] = stderr.split("\n");
     expect(sentence).toMatch(/^error: cannot connect to ZooKeeper within 3 s: /);
@@ -43,15 +50,29 @@ describe("a server list without a server", () => {
   test("ends the program soon when nobody listens at all", async () => {
     const { code, stderr, durationMs } = await runZksh(["-s", nobody, "get", "/x"]);
     expect(code).toBe(6);
-    expect(stderr).toContain(`error: cannot connect to ZooKeeper: ${nobody} (connection refused)\n`);
+    expect(stderr).toContain(
+      `error: cannot connect to ZooKeeper: ${nobody} (connection refused)\n`,
+    );
     expect(durationMs).toBeLessThan(8_000);
   });
 
   test("is one JSON object on stderr when JSON is asked for", async () => {
-    const { code, stdout, stderr } = await runZksh(["--json", "-s", nobody, "--connect-timeout", "200ms", "get", "/x"]);
+    const { code, stdout, stderr } = await runZksh([
+      "--json",
+      "-s",
+      nobody,
+      "--connect-timeout",
+      "200ms",
+      "get",
+      "/x",
+    ]);
     expect([code, String(stdout)]).toEqual([6, ""]);
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { reason: "unreachable", exitCode: 6, message: expect.stringContaining(`${nobody} (connection refused)`) },
+      error: {
+        reason: "unreachable",
+        exitCode: 6,
+        message: expect.stringContaining(`${nobody} (connection refused)`),
+      },
     });
   });
 });

@@ -50,13 +50,21 @@ afterAll(() => terminals.stop());
 describe("--embedded", () => {
   test("one command", async () => {
     const { code, stdout, stderr } = await runZksh(["--embedded", "ls", "/zookeeper"]);
-    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: "config\nquota\n", stderr: "" });
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+      code: 0,
+      stdout: "config\nquota\n",
+      stderr: "",
+    });
   });
 
   test("a script, in one session", async () => {
     const input = "create -e /a x\nset /a y\nget /a\n";
     const { code, stdout, stderr } = await runZksh(["--embedded"], { input });
-    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: "/a\ny", stderr: "" });
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+      code: 0,
+      stdout: "/a\ny",
+      stderr: "",
+    });
   });
 
   test("a program under a lock, which has a session of its own", async () => {
@@ -66,7 +74,10 @@ describe("--embedded", () => {
 
   test("servers of the environment are not meant", async () => {
     const env = { ZKSH_SERVER: "127.0.0.1:1", ZKSH_TLS: "1" };
-    expect(await runZksh(["--embedded", "stat", "/"], { env })).toMatchObject({ code: 0, stderr: "" });
+    expect(await runZksh(["--embedded", "stat", "/"], { env })).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
   });
 
   test.runIf(process.getuid?.() === 0)(
@@ -93,7 +104,9 @@ describe("--embedded", () => {
 
   test("npm start: the shell, and what it is", async () => {
     const terminal = await terminals.open({ command: [process.execPath, START] });
-    await terminal.shows(/in memory only: what you store is gone[^\n]*\n[^\n]*a real ensemble: zksh -s HOST:2181/);
+    await terminal.shows(
+      /in memory only: what you store is gone[^\n]*\n[^\n]*a real ensemble: zksh -s HOST:2181/,
+    );
     await terminal.enter("create /a hello");
     await terminal.shows(/Created \/a/);
     await terminal.enter("get /a");
@@ -113,10 +126,21 @@ describe("serve", () => {
     const server = startZksh(["serve", "--port", "0"]);
     await eventually(() => server.stdout.endsWith("\n"));
     const here = ["-s", server.stdout.trim()];
-    const holder = startZksh([...here, "lock", "/deploy", "--", "sh", "-c", "echo held; read line"]);
+    const holder = startZksh([
+      ...here,
+      "lock",
+      "/deploy",
+      "--",
+      "sh",
+      "-c",
+      "echo held; read line",
+    ]);
     await eventually(() => holder.stdout === "held\n");
     const whoholds = await runZksh([...here, "--json", "whoholds", "/deploy"]);
-    expect(JSON.parse(whoholds.stdout.toString())).toMatchObject({ holders: [{ pid: holder.pid }], waiters: [] });
+    expect(JSON.parse(whoholds.stdout.toString())).toMatchObject({
+      holders: [{ pid: holder.pid }],
+      waiters: [],
+    });
     holder.endInput();
     expect(await holder.result).toMatchObject({ code: 1 });
     expect(await runZksh([...here, "whoholds", "/deploy"])).toMatchObject({ code: 1 });

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { commands } from "../../src/commands/index.ts";
-import { lex } from "../../src/shell/line.ts";
+import { lex } from "../../src/shell/parsing/lexer.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFor } from "../support/open-session.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
@@ -76,23 +76,34 @@ beforeEach(async () => {
 
 function zksh(script: string, ...options: string[]) {
   const auth = ["--auth", "digest:ann:secret"];
-  return runZksh(["-s", server.address, "--yes", ...auth, ...options, "-c", script], { cwd: directory });
+  return runZksh(["-s", server.address, "--yes", ...auth, ...options, "-c", script], {
+    cwd: directory,
+  });
 }
 
 const examples = (
-  await Promise.all(commands.map(async ({ load }) => (await load()).examples.map((example) => ({ example }))))
+  await Promise.all(
+    commands.map(async ({ load }) => (await load()).examples.map((example) => ({ example }))),
+  )
 ).flat();
 
 describe("the example", () => {
-  test.each(examples.filter(({ example }) => !(example in OTHERWISE)))("$example works", async ({ example }) => {
-    const change = example.includes("--count") ? setSoon() : example.includes("--wait") ? giveWaySoon() : undefined;
-    if (example.includes("--wait")) await change;
-    const before = BEFORE[example];
-    const { code, stderr } = await zksh(before === undefined ? example : `${before}\n${example}`);
-    await change;
-    // revoke --force warns of the old holder's command.
-    expect([code, stderr.replace(/^(note: |warning: a command of ).*\n/gm, "")]).toEqual([0, ""]);
-  });
+  test.each(examples.filter(({ example }) => !(example in OTHERWISE)))(
+    "$example works",
+    async ({ example }) => {
+      const change = example.includes("--count")
+        ? setSoon()
+        : example.includes("--wait")
+          ? giveWaySoon()
+          : undefined;
+      if (example.includes("--wait")) await change;
+      const before = BEFORE[example];
+      const { code, stderr } = await zksh(before === undefined ? example : `${before}\n${example}`);
+      await change;
+      // revoke --force warns of the old holder's command.
+      expect([code, stderr.replace(/^(note: |warning: a command of ).*\n/gm, "")]).toEqual([0, ""]);
+    },
+  );
 
   test.each(named("never ends"))("%s goes on until Ctrl-C", async (example) => {
     const words = lex(example).statements[0]?.words.map(({ text }) => text) ?? [];
@@ -107,7 +118,9 @@ describe("the example", () => {
     const running = startZksh([...example.split(" "), "--port", "0"]);
     await eventually(() => running.stdout !== "");
     running.kill("SIGINT");
-    const warning = example.includes("0.0.0.0") ? /^warning: everybody who can reach 0\.0\.0\.0:\d+ .*\n$/ : /^$/;
+    const warning = example.includes("0.0.0.0")
+      ? /^warning: everybody who can reach 0\.0\.0\.0:\d+ .*\n$/
+      : /^$/;
     expect(await running.result).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
   });
 
@@ -129,7 +142,9 @@ describe("the example", () => {
 
   test("that is listed here is one", () => {
     const all = new Set(examples.map(({ example }) => example));
-    expect([...Object.keys(BEFORE), ...Object.keys(OTHERWISE)].filter((example) => !all.has(example))).toEqual([]);
+    expect(
+      [...Object.keys(BEFORE), ...Object.keys(OTHERWISE)].filter((example) => !all.has(example)),
+    ).toEqual([]);
   });
 });
 
@@ -156,5 +171,7 @@ async function giveWaySoon(): Promise<void> {
   const other = openFor(server.address);
   await other.create("/deploy", null).catch(() => {});
   const node = await other.create("/deploy/lock-", null, { mode: "ephemeralSequential" });
-  await other.getData(node, { watch: ({ type }) => type === "data-changed" && void other.delete(node) });
+  await other.getData(node, {
+    watch: ({ type }) => type === "data-changed" && void other.delete(node),
+  });
 }

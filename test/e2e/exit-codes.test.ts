@@ -41,8 +41,18 @@ const rows: Row[] = [
     says: "(InvalidACL)",
   },
   { what: "an unknown command", code: 2, argv: ["gte", "/a"], says: "unknown command 'gte'" },
-  { what: "an unknown option", code: 2, argv: ["get", "--loud", "/a"], says: "unknown option '--loud'" },
-  { what: "an unknown global option", code: 2, argv: ["--loud", "get", "/a"], says: "unknown option '--loud'" },
+  {
+    what: "an unknown option",
+    code: 2,
+    argv: ["get", "--loud", "/a"],
+    says: "unknown option '--loud'",
+  },
+  {
+    what: "an unknown global option",
+    code: 2,
+    argv: ["--loud", "get", "/a"],
+    says: "unknown option '--loud'",
+  },
   { what: "a missing argument", code: 2, argv: ["get"], says: "missing required argument 'path'" },
   { what: "a bad version", code: 2, argv: ["delete", "-v", "x", "/a"], says: "bad version 'x'" },
   { what: "a bad path", code: 2, argv: ["get", "/a//b"], says: "empty" },
@@ -51,7 +61,12 @@ const rows: Row[] = [
   { what: "no such znode", code: 3, argv: ["get", "/none"], says: "no such znode: /none (NoNode)" },
   { what: "no such parent", code: 3, argv: ["create", "/none/a"], says: "(NoNode)" },
   { what: "not permitted", code: 4, argv: ["get", "/closed"], says: "(NoAuth)" },
-  { what: "authentication failed", code: 4, argv: ["--auth", "nonsense:x", "get", "/a"], says: "authenticat" },
+  {
+    what: "authentication failed",
+    code: 4,
+    argv: ["--auth", "nonsense:x", "get", "/a"],
+    says: "authenticat",
+  },
   { what: "node exists", code: 5, argv: ["create", "/a"], says: "(NodeExists)" },
   { what: "another version", code: 5, argv: ["set", "-v", "7", "/a", "y"], says: "(BadVersion)" },
   { what: "not empty", code: 5, argv: ["delete", "/a"], says: "(NotEmpty)" },
@@ -73,11 +88,27 @@ const rows: Row[] = [
     argv: ["--keep-going", "-c", "get /none; get /a"],
     says: "(NoNode)",
   },
-  { what: "some of a tree", code: 8, argv: ["--yes", "deleteall", "-b", "1", "/mixed"], says: "(NoAuth)" },
+  {
+    what: "some of a tree",
+    code: 8,
+    argv: ["--yes", "deleteall", "-b", "1", "/mixed"],
+    says: "(NoAuth)",
+  },
   { what: "nobody to confirm", code: 9, argv: ["deleteall", "/a"], says: "--yes" },
   { what: "read-only", code: 9, argv: ["--read-only", "set", "/a", "y"], says: "read-only" },
-  { what: "a protected path", code: 9, argv: ["--yes", "deleteall", "/zookeeper"], says: "/zookeeper" },
-  { what: "a bug", code: 70, argv: ["stat", "/a"], env: { NODE_OPTIONS: `--import=${BUG}` }, says: "planted" },
+  {
+    what: "a protected path",
+    code: 9,
+    argv: ["--yes", "deleteall", "/zookeeper"],
+    says: "/zookeeper",
+  },
+  {
+    what: "a bug",
+    code: 70,
+    argv: ["stat", "/a"],
+    env: { NODE_OPTIONS: `--import=${BUG}` },
+    says: "planted",
+  },
 ];
 
 describe("the exit code", () => {
@@ -92,7 +123,9 @@ describe("the exit code", () => {
 
   test("6: nobody listens", async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
-    expect(await runZksh(["-s", nobody, "--connect-timeout", "500ms", "get", "/a"])).toMatchObject({ code: 6 });
+    expect(await runZksh(["-s", nobody, "--connect-timeout", "500ms", "get", "/a"])).toMatchObject({
+      code: 6,
+    });
   });
 
   test("6: the connection is lost with an answer open", async () => {

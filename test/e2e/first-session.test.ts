@@ -43,7 +43,9 @@ test("ten everyday tasks in one sitting", async () => {
   // The first screen: two lines, neither broken, and the prompt.
   await sitting.endsWith("$");
   await sitting.enter(`cd ${directory}; export ZKSH_SERVER=${server.address}; clear; zksh`);
-  const first = await sitting.shows(/connected to \S+ \([\d.]+, standalone\), session 0x\w+\nzksh \S+ \/ ›$/);
+  const first = await sitting.shows(
+    /connected to \S+ \([\d.]+, standalone\), session 0x\w+\nzksh \S+ \/ ›$/,
+  );
   expect(first).toMatch(/^zksh [\d.]+: help lists the commands, TAB completes, Ctrl-D leaves$/m);
 
   // Browse.
@@ -105,11 +107,17 @@ test("ten everyday tasks in one sitting", async () => {
   await sitting.enter("printf 'create /job\\ncreate /job/a 1\\nls /job\\n' > setup.zk");
   await sitting.endsWith("> setup.zk\n$");
   await says("zksh -f setup.zk", "Created /job\nCreated /job/a\na\n");
-  await says("zksh -f setup.zk; echo $?", "setup.zk:1: error: znode already exists: /job (NodeExists)");
+  await says(
+    "zksh -f setup.zk; echo $?",
+    "setup.zk:1: error: znode already exists: /job (NodeExists)",
+  );
   await sitting.shows(/\n5\n\$$/);
 
   // Pipes, in and out.
-  await says("echo hello | zksh set /job/a -; zksh get /job/a | tr a-z A-Z", "Changed /job/a (version 1)\nHELLO\n");
+  await says(
+    "echo hello | zksh set /job/a -; zksh get /job/a | tr a-z A-Z",
+    "Changed /job/a (version 1)\nHELLO\n",
+  );
   await says("zksh --json get /job/a | grep -o 'hello'", "hello\n");
 
   await sitting.enter("exit");

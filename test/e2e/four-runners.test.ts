@@ -141,10 +141,20 @@ const rows: Row[] = [
   { line: "elect --group own /l -- true", code: 0 },
   { line: "elect --leader /l", code: 1 },
   { line: "unlock /l", code: 1 },
-  { line: "whoholds ROOT/h", given: "create -p ROOT/h/x-1-0000000001 x", code: 0, ownOutput: "ages and paths" },
+  {
+    line: "whoholds ROOT/h",
+    given: "create -p ROOT/h/x-1-0000000001 x",
+    code: 0,
+    ownOutput: "ages and paths",
+  },
   { line: "whoholds /l", code: 1 },
   { line: "whoholds /a//b", code: 2 },
-  { line: "revoke --force ROOT/h", given: "create -p ROOT/h/x-1-0000000001 x", code: 0, ownOutput: "paths" },
+  {
+    line: "revoke --force ROOT/h",
+    given: "create -p ROOT/h/x-1-0000000001 x",
+    code: 0,
+    ownOutput: "paths",
+  },
   { line: "revoke /l", code: 1 },
   { line: "fence guard /f 5", code: 0 },
   { line: "fence guard ROOT/f 4", given: "fence guard ROOT/f 5", code: 1 },
@@ -187,7 +197,11 @@ describe("a line does the same as one command, by -c, from stdin and at the prom
     const done = named((code) => code === 0);
     const failed = named((code) => code !== 0);
     expect(rows.length).toBeGreaterThanOrEqual(60);
-    expect(commands.filter(({ name }) => !done.has(name) && !NEVER_DONE.has(name)).map(({ name }) => name)).toEqual([]);
+    expect(
+      commands
+        .filter(({ name }) => !done.has(name) && !NEVER_DONE.has(name))
+        .map(({ name }) => name),
+    ).toEqual([]);
     expect(commands.filter(({ name }) => !failed.has(name)).map(({ name }) => name)).toEqual([]);
   });
 });

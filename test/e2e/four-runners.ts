@@ -1,12 +1,12 @@
 /** The four ways to run a line, each in a tree of its own that looks the same. */
 import { PassThrough } from "node:stream";
-import { runChild } from "../../src/io/child.ts";
-import { findProgram } from "../../src/io/find-program.ts";
-import { startGuarded } from "../../src/io/guarded-child.ts";
 import { main } from "../../src/main.ts";
+import { findProgram } from "../../src/processes/find-program.ts";
+import { startGuarded } from "../../src/processes/guarded-child.ts";
+import { runChild } from "../../src/processes/run-child.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
-import { lex } from "../../src/shell/line.ts";
+import { lex } from "../../src/shell/parsing/lexer.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 import { freshChroot } from "../support/shared-server.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
@@ -66,7 +66,8 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
     stdin.write(`${line}\nquit\n`);
     await left;
     removeDirectory(home);
-    // At the prompt a failure is a message; only a false answer, and a program's own code, have none.
+    // At the prompt a failure is a message; only a false answer, and a program's own code, have
+    // none.
     const stdout = results(io.written.stdout.toString());
     const failure = failureIn(io.written.stderr);
     const isFalse = stdout.some((result) => isObject(result) && isNo(result));
@@ -74,8 +75,13 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
   },
 };
 
-/** The znodes that lines are about: /a (data x) with children b and c, /shut without any permission. */
-async function prepared({ line, given }: Task): Promise<{ readonly server: string; readonly line: string }> {
+/**
+ * The znodes that lines are about: /a (data x) with children b and c, /shut without any permission.
+ */
+async function prepared({
+  line,
+  given,
+}: Task): Promise<{ readonly server: string; readonly line: string }> {
   const server = await freshChroot();
   const session = openSession({ ...parseConnectString(server), timeoutMs: 10_000 });
   try {
@@ -96,7 +102,11 @@ async function prepared({ line, given }: Task): Promise<{ readonly server: strin
 
 function ofProcess({ code, stdout, stderr }: ZkshResult): Outcome {
   const failure = failureIn(stderr);
-  return { stdout: results(stdout.toString()), code: code ?? -1, ...(failure && { reason: failure.reason }) };
+  return {
+    stdout: results(stdout.toString()),
+    code: code ?? -1,
+    ...(failure && { reason: failure.reason }),
+  };
 }
 
 function results(written: string): unknown[] {

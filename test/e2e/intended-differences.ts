@@ -1,6 +1,6 @@
 /**
- * Where zksh does not write what zkCli writes, line by line, and why. Everything that is not here is compared byte for
- * byte. Exit codes are always our own.
+ * Where zksh does not write what zkCli writes, line by line, and why. Everything that is not here
+ * is compared byte for byte. Exit codes are always our own.
  */
 interface Difference {
   readonly line: string;
@@ -60,7 +60,11 @@ export const INTENDED_DIFFERENCES: Readonly<Record<string, readonly Difference[]
       stdout: /^\[\]\ncZxid = /,
       stderr: "'ls2' has been deprecated. Please use 'ls [-s] path' instead.\n",
     },
-    { line: "connect 127.0.0.1:abc", why: DIES, stderr: "bad port 'abc' in server list: '127.0.0.1:abc'\n" },
+    {
+      line: "connect 127.0.0.1:abc",
+      why: DIES,
+      stderr: "bad port 'abc' in server list: '127.0.0.1:abc'\n",
+    },
   ],
   words: [
     { line: "get /p; get /p", why: NOTE_FIRST, stderr: "Node does not exist: /p;\n" },
@@ -80,15 +84,29 @@ export const INTENDED_DIFFERENCES: Readonly<Record<string, readonly Difference[]
     { line: "delete -v abc /o", why: DIES, stderr: "bad version 'abc'\n" },
   ],
   acl: [
-    { line: "setAcl /v world:anyone:r 99", why: IGNORES_VERSION, stderr: "version No is not valid : /v\n" },
+    {
+      line: "setAcl /v world:anyone:r 99",
+      why: IGNORES_VERSION,
+      stderr: "version No is not valid : /v\n",
+    },
     { line: "getAcl /v", why: IGNORES_VERSION, stdout: "'world,'anyone\n: cdrwa\n" },
     {
       line: "create /mixed x world:anyone:r,bogus",
       why: WEAKENS_ACL,
-      stderr: "bogus does not have the form scheme:id:perm\nKeeperErrorCode = InvalidACL\nAcl is not valid : null\n",
+      stderr:
+        "bogus does not have the form scheme:id:perm\nKeeperErrorCode = InvalidACL\nAcl is not valid : null\n",
     },
-    { line: "getAcl /mixed", why: WEAKENS_ACL, stdout: "", stderr: "Node does not exist: /mixed\n" },
-    { line: "create /typo x world:anyone:cdrwaz", why: WEAKENS_ACL, stderr: "Unknown perm type: z\n" },
+    {
+      line: "getAcl /mixed",
+      why: WEAKENS_ACL,
+      stdout: "",
+      stderr: "Node does not exist: /mixed\n",
+    },
+    {
+      line: "create /typo x world:anyone:cdrwaz",
+      why: WEAKENS_ACL,
+      stderr: "Unknown perm type: z\n",
+    },
     { line: "getAcl /typo", why: WEAKENS_ACL, stdout: "", stderr: "Node does not exist: /typo\n" },
     { line: "create /none x world:anyone:", why: WEAKENS_ACL, stderr: "no permissions in ACL\n" },
     { line: "getAcl /none", why: WEAKENS_ACL, stderr: "Node does not exist: /none\n" },
@@ -108,7 +126,11 @@ export const INTENDED_DIFFERENCES: Readonly<Record<string, readonly Difference[]
       stderr: "absolute path is /zookeeper/quota/zookeeper_limits\nquota for / does not exist.\n",
     },
     { line: "delquota q", why: NO_PATH, stdout: "", stderr: "Path must start with / character\n" },
-    { line: "deleteall /zookeeper/quota/q", why: REFUSED, stderr: "deleteall does not touch /zookeeper\n" },
+    {
+      line: "deleteall /zookeeper/quota/q",
+      why: REFUSED,
+      stderr: "deleteall does not touch /zookeeper\n",
+    },
     {
       line: "reconfig -file /nope/nope",
       why: "zkCli writes the name twice",

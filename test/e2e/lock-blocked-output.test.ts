@@ -1,10 +1,11 @@
 /**
- * A reader of our output who does not read must not cost the lock: nothing that is written for people may hold up heartbeats
- * and guard. Each test has the reader stand still for two and a half session timeouts.
+ * A reader of our output who does not read must not cost the lock: nothing that is written for
+ * people may hold up heartbeats and guard. Each test has the reader stand still for two and a half
+ * session timeouts.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { monotonicMs } from "../../src/io/monotonic-clock.ts";
+import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { Fifo } from "../support/fifo.ts";
 import { startTerminals, type Terminals } from "../support/terminal.ts";
@@ -125,9 +126,11 @@ test("the shell: a lock is held at the prompt while nobody reads the terminal", 
   const [ticket] = await scene.tickets();
   terminals.pause();
   try {
-    // Each is told above the prompt, in a line that is longer than this name: more than a terminal's buffer takes.
+    // Each is told above the prompt, in a line that is longer than this name: more than a
+    // terminal's buffer takes.
     const name = "n".repeat(200);
-    for (let index = 0; index < 600; index++) await scene.session.create(`/w/${name}${index}`, null);
+    for (let index = 0; index < 600; index++)
+      await scene.session.create(`/w/${name}${index}`, null);
     const rival = await scene.rival();
     const until = monotonicMs() + PAUSE_MS;
     await eventually(() => monotonicMs() > until, { timeoutMs: 2 * PAUSE_MS });

@@ -12,33 +12,77 @@ describe("the exit code", () => {
   it.for([
     { code: 0, how: "true", program: ["true"] },
     { code: 3, how: "its own code", program: ["sh", "-c", "exit 3"] },
-    { code: 75, how: "its own code, though we have a meaning for it", program: ["sh", "-c", "exit 75"] },
+    {
+      code: 75,
+      how: "its own code, though we have a meaning for it",
+      program: ["sh", "-c", "exit 75"],
+    },
     { code: 137, how: "killed by signal 9", program: ["sh", "-c", "kill -9 $$"] },
     { code: 143, how: "killed by signal 15", program: ["sh", "-c", "kill $$"] },
   ])("$code of the program: $how", async ({ code, program }, context) => {
     const scene = await Scene.at(context);
     const { stdout, ...ran } = await scene.run(["lock", LOCK, "--", ...program]);
-    expect({ ...ran, stdout: String(stdout) }).toMatchObject({ code, signal: null, stderr: "", stdout: "" });
+    expect({ ...ran, stdout: String(stdout) }).toMatchObject({
+      code,
+      signal: null,
+      stderr: "",
+      stdout: "",
+    });
   });
 
   it.for([
-    { code: 125, how: "a bad option", words: ["--bogus", LOCK, "--", "true"], says: "unknown option '--bogus'" },
+    {
+      code: 125,
+      how: "a bad option",
+      words: ["--bogus", LOCK, "--", "true"],
+      says: "unknown option '--bogus'",
+    },
     { code: 125, how: "no path", words: ["--", "true"], says: "no path given" },
     { code: 125, how: "a bad path", words: ["/l//a", "--", "true"], says: "empty" },
     { code: 125, how: "the root", words: ["/", "--", "true"], says: "/ cannot be locked" },
-    { code: 125, how: "a command without its --", words: [LOCK, "true"], says: "put the command after --" },
-    { code: 125, how: "a bad choice", words: ["--on-lost", "cry", LOCK, "--", "true"], says: "bad choice 'cry'" },
-    { code: 125, how: "an exit code out of range", words: ["-E", "600", LOCK, "--", "true"], says: "exit code '600'" },
-    { code: 125, how: "a bad duration", words: ["-w", "soon", LOCK, "--", "true"], says: "bad duration 'soon'" },
+    {
+      code: 125,
+      how: "a command without its --",
+      words: [LOCK, "true"],
+      says: "put the command after --",
+    },
+    {
+      code: 125,
+      how: "a bad choice",
+      words: ["--on-lost", "cry", LOCK, "--", "true"],
+      says: "bad choice 'cry'",
+    },
+    {
+      code: 125,
+      how: "an exit code out of range",
+      words: ["-E", "600", LOCK, "--", "true"],
+      says: "exit code '600'",
+    },
+    {
+      code: 125,
+      how: "a bad duration",
+      words: ["-w", "soon", LOCK, "--", "true"],
+      says: "bad duration 'soon'",
+    },
     {
       code: 125,
       how: "a grace of half the session timeout",
       words: ["--session-timeout", "4s", "--grace", "2s", LOCK, "--", "true"],
       says: "a grace of 2000 ms is too long for a session timeout of 4000 ms",
     },
-    { code: 126, how: "not executable", words: [LOCK, "--", "/etc/passwd"], says: "not executable: /etc/passwd" },
+    {
+      code: 126,
+      how: "not executable",
+      words: [LOCK, "--", "/etc/passwd"],
+      says: "not executable: /etc/passwd",
+    },
     { code: 126, how: "a directory", words: [LOCK, "--", "/etc"], says: "not executable: /etc" },
-    { code: 127, how: "not found", words: [LOCK, "--", "no-such-program"], says: "no such program: no-such-program" },
+    {
+      code: 127,
+      how: "not found",
+      words: [LOCK, "--", "no-such-program"],
+      says: "no such program: no-such-program",
+    },
   ])("$code before anything is queued: $how", async ({ code, words, says }, context) => {
     const scene = await Scene.at(context);
     const ran = await scene.run(["lock", ...words]);
@@ -49,7 +93,8 @@ describe("the exit code", () => {
 
   it("125: the same lock around us, and --reentrant runs under it", async (context) => {
     const scene = await Scene.at(context);
-    const inner = (...words: string[]) => `node "$ZKSH" -s ${scene.server} lock ${words.join(" ")} ${LOCK} --`;
+    const inner = (...words: string[]) =>
+      `node "$ZKSH" -s ${scene.server} lock ${words.join(" ")} ${LOCK} --`;
     const tell = "echo $ZK_LOCK_TOKEN";
     const script = `${tell}; ${inner()} echo never; echo $?; ${inner("--reentrant")} sh -c '${tell}'; echo $?`;
     const env = { ZKSH: `${import.meta.dirname}/../../bin/zksh.js` };
@@ -100,10 +145,13 @@ describe("streams", () => {
       "ended with code 0",
       "released /l",
     ];
-    // Since when it is held is told when it is known: the queue is then told again, behind what is watched.
+    // Since when it is held is told when it is known: the queue is then told again, behind what is
+    // watched.
     const lines = stderr
       .split("\n")
-      .filter((line, index, all) => !line.startsWith("  queue") || all[index - 1]?.startsWith("  ticket"));
+      .filter(
+        (line, index, all) => !line.startsWith("  queue") || all[index - 1]?.startsWith("  ticket"),
+      );
     expect(lines.join("\n")).toMatch(new RegExp(`^${steps.join("\n")}\n$`));
   });
 
@@ -112,7 +160,13 @@ describe("streams", () => {
     const ran = await scene.run(["--json", "lock", LOCK, "--", "echo", "out"]);
     expect(String(ran.stdout)).toBe("out\n");
     const events = eventsOf(ran);
-    expect(events.map(({ event }) => event)).toEqual(["queued", "acquired", "started", "child_exit", "released"]);
+    expect(events.map(({ event }) => event)).toEqual([
+      "queued",
+      "acquired",
+      "started",
+      "child_exit",
+      "released",
+    ]);
     expect(events).toMatchObject([
       { path: LOCK, node: expect.stringMatching(/^\/l\/_c_.*-lock-0000000000$/) },
       { path: LOCK, token: expect.stringMatching(/^\d+$/), waitedMs: expect.any(Number) },
@@ -127,7 +181,9 @@ describe("streams", () => {
 it("the environment names the lock, and the innermost wins", async (context) => {
   const scene = await Scene.at(context);
   const env = { ZK_LOCK_HELD: "/outer\t17", ZK_LOCK_TOKEN: "17" };
-  const zksh = scene.start(["lock", LOCK, "--", "sh", "-c", "env | grep -A1 ^ZK_; read line"], { env });
+  const zksh = scene.start(["lock", LOCK, "--", "sh", "-c", "env | grep -A1 ^ZK_; read line"], {
+    env,
+  });
   const node = await scene.queue(1);
   const stat = await scene.session.exists(node);
   const token = String(stat?.czxid);
@@ -152,9 +208,23 @@ it("the environment names the lock, and the innermost wins", async (context) => 
 
 it("the ticket names the program, never its arguments", async (context) => {
   const scene = await Scene.at(context);
-  const zksh = scene.start(["lock", "--why", "backup", LOCK, "--", "sh", "-c", "read line; # secret"]);
+  const zksh = scene.start([
+    "lock",
+    "--why",
+    "backup",
+    LOCK,
+    "--",
+    "sh",
+    "-c",
+    "read line; # secret",
+  ]);
   const { data } = await scene.session.getData(await scene.queue(1));
-  expect(JSON.parse(String(data))).toMatchObject({ cmd: "sh", why: "backup", pid: zksh.pid, mode: "exclusive" });
+  expect(JSON.parse(String(data))).toMatchObject({
+    cmd: "sh",
+    why: "backup",
+    pid: zksh.pid,
+    mode: "exclusive",
+  });
   expect(String(data)).not.toContain("secret");
   zksh.endInput();
   expect(await zksh.result).toMatchObject({ code: 1 });
@@ -221,6 +291,8 @@ test("every code of the second table has a test", () => {
   const files = ["lock-child", "lock-end", "lock-waiting", "lock-lost"].map((name) =>
     readFileSync(`${import.meta.dirname}/${name}.test.ts`, "utf8"),
   );
-  const missing = Object.values(LockExitCode).filter((code) => !files.join().includes(`code: ${code}`));
+  const missing = Object.values(LockExitCode).filter(
+    (code) => !files.join().includes(`code: ${code}`),
+  );
   expect(missing).toEqual([]);
 });

@@ -1,4 +1,6 @@
-/** A wall clock that is set while a command runs under a lock: NTP does that on healthy machines. */
+/**
+ * A wall clock that is set while a command runs under a lock: NTP does that on healthy machines.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +22,9 @@ test.concurrent.for([
   writeFileSync(when, "");
   const steppedAt = beat.lastAt;
   // Longer than a session that lost its proof with the step could live.
-  await eventually(() => expect(beat.lastAt - steppedAt).toBeGreaterThan(1.5 * T), { timeoutMs: 4 * T });
+  await eventually(() => expect(beat.lastAt - steppedAt).toBeGreaterThan(1.5 * T), {
+    timeoutMs: 4 * T,
+  });
   beat.end();
   expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
 });

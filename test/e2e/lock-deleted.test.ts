@@ -1,4 +1,6 @@
-/** A ticket that is deleted is free for the next holder at once: no grace can be in time for that. */
+/**
+ * A ticket that is deleted is free for the next holder at once: no grace can be in time for that.
+ */
 import { expect, test } from "vitest";
 import { LOCK, Scene } from "./lock-scene.ts";
 
@@ -6,7 +8,10 @@ const it = test.concurrent;
 
 it.for([
   { how: "delete", take: (scene: Scene, node: string) => scene.session.delete(node) },
-  { how: "revoke --force", take: (scene: Scene) => scene.run(["revoke", "--yes", "--force", LOCK]) },
+  {
+    how: "revoke --force",
+    take: (scene: Scene) => scene.run(["revoke", "--yes", "--force", LOCK]),
+  },
 ])("$how: a command that ignores SIGTERM is killed at once", async ({ take }, context) => {
   const scene = await Scene.at(context);
   const { zksh, beat } = await scene.holding([], { words: ["stubborn"] });
@@ -24,7 +29,10 @@ it("--on-lost term, given explicitly: SIGTERM, and SIGKILL after the grace", asy
   const options = ["--on-lost", "term", "--grace", "1s"];
   const { zksh, beat } = await scene.holding(options, { words: ["stubborn"] });
   await scene.session.delete(await scene.queue(1));
-  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining("sent TERM") });
+  expect(await zksh.result).toMatchObject({
+    code: 120,
+    stderr: expect.stringContaining("sent TERM"),
+  });
   expect(beat.signals).toEqual(["SIGTERM"]);
   expect(beat.lastAt - beat.at("SIGTERM")).toBeGreaterThan(500);
 });

@@ -1,8 +1,11 @@
-/** How a command under a lock ends, and what is told of it; without a program, how a lock that is only held ends. */
+/**
+ * How a command under a lock ends, and what is told of it; without a program, how a lock that is
+ * only held ends.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { monotonicMs } from "../../src/io/monotonic-clock.ts";
+import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { eventsOf, LOCK, Scene } from "./lock-scene.ts";
@@ -16,12 +19,19 @@ describe("the end", () => {
     const requests: { at: number; type: number }[] = [];
     proxy.onBytes = (direction, chunk) => {
       // Frames come one a chunk or several; a frame is its length, its number, its type.
-      for (let from = 0; direction === "to-server" && from + 12 <= chunk.length; from += 4 + chunk.readInt32BE(from)) {
+      for (
+        let from = 0;
+        direction === "to-server" && from + 12 <= chunk.length;
+        from += 4 + chunk.readInt32BE(from)
+      ) {
         requests.push({ at: monotonicMs(), type: chunk.readInt32BE(from + 8) });
       }
     };
     const beat = scene.beat();
-    const zksh = scene.start(["lock", LOCK, "--", "sh", "-c", '"$@" & exit 4', "sh", ...beat.command()], { server });
+    const zksh = scene.start(
+      ["lock", LOCK, "--", "sh", "-c", '"$@" & exit 4', "sh", ...beat.command()],
+      { server },
+    );
     await beat.started(zksh);
     await eventually(() => expect(zksh.stderr).toContain(`holding ${LOCK} until what process`));
     expect(await scene.tickets()).toHaveLength(1);
@@ -36,7 +46,8 @@ describe("the end", () => {
   it("waits for --min-hold", async (context) => {
     const scene = await Scene.at(context);
     const ran = await scene.run(["--json", "lock", "--min-hold", "3s", LOCK, "--", "true"]);
-    const at = (name: string) => Date.parse(String(eventsOf(ran).find(({ event }) => event === name)?.at));
+    const at = (name: string) =>
+      Date.parse(String(eventsOf(ran).find(({ event }) => event === name)?.at));
     expect(at("child_exit") - at("acquired")).toBeLessThan(2_500);
     expect(at("released") - at("acquired")).toBeGreaterThanOrEqual(2_990);
   });
@@ -54,23 +65,30 @@ describe("the end", () => {
   it.for([
     {
       how: "ours",
-      data: (old: string) => JSON.stringify({ ...JSON.parse(old), revoke: { by: "ann", reason: "now" } }),
+      data: (old: string) =>
+        JSON.stringify({ ...JSON.parse(old), revoke: { by: "ann", reason: "now" } }),
     },
     { how: "Curator's", data: () => "__REVOKE__" },
     { how: "the textbook's", data: () => "unlock" },
-  ])("121 when asked to give way in the words that are $how, with all it has started", async ({ data }, context) => {
-    const scene = await Scene.at(context);
-    const zksh = scene.start(["lock", LOCK, "--", "sh", "-c", "sleep 100; :"]);
-    const node = await scene.queue(1);
-    // The shell and its sleep, zksh, the watchdog.
-    await eventually(() => expect(scene.processes()).toHaveLength(4));
-    const rival = await scene.rival();
-    const { data: old } = await scene.session.getData(node);
-    await scene.session.setData(node, Buffer.from(data(String(old))));
-    const { code, stderr } = await zksh.result;
-    expect([code, stderr]).toEqual([121, expect.stringMatching(/asks for \/l.*\n.*sent TERM .* asked for the lock/)]);
-    await rival.gotAt;
-  });
+  ])(
+    "121 when asked to give way in the words that are $how, with all it has started",
+    async ({ data }, context) => {
+      const scene = await Scene.at(context);
+      const zksh = scene.start(["lock", LOCK, "--", "sh", "-c", "sleep 100; :"]);
+      const node = await scene.queue(1);
+      // The shell and its sleep, zksh, the watchdog.
+      await eventually(() => expect(scene.processes()).toHaveLength(4));
+      const rival = await scene.rival();
+      const { data: old } = await scene.session.getData(node);
+      await scene.session.setData(node, Buffer.from(data(String(old))));
+      const { code, stderr } = await zksh.result;
+      expect([code, stderr]).toEqual([
+        121,
+        expect.stringMatching(/asks for \/l.*\n.*sent TERM .* asked for the lock/),
+      ]);
+      await rival.gotAt;
+    },
+  );
 
   it("--on-revoke ignore: goes on", async (context) => {
     const scene = await Scene.at(context);
@@ -88,7 +106,10 @@ describe("the end", () => {
     const { zksh, beat } = await scene.holding();
     await scene.session.delete(await scene.queue(1));
     const { code, stderr } = await zksh.result;
-    expect([code, stderr]).toEqual([120, expect.stringContaining(`lost ${LOCK}: another client deleted its znode`)]);
+    expect([code, stderr]).toEqual([
+      120,
+      expect.stringContaining(`lost ${LOCK}: another client deleted its znode`),
+    ]);
     expect(beat.signals).toEqual([]);
   });
 });
@@ -100,20 +121,36 @@ function withoutSteps(text: string): Record<string, unknown> {
 
 describe("--status-file", () => {
   const TOKEN = expect.stringMatching(/^\d+$/);
-  const rows: { outcome: string; code: number; words?: string[]; program?: string[]; more?: object }[] = [
+  const rows: {
+    outcome: string;
+    code: number;
+    words?: string[];
+    program?: string[];
+    more?: object;
+  }[] = [
     { outcome: "child", code: 3, program: ["sh", "-c", "exit 3"], more: { token: TOKEN } },
-    { outcome: "child", code: 137, program: ["sh", "-c", "kill -9 $$"], more: { signal: "SIGKILL", token: TOKEN } },
+    {
+      outcome: "child",
+      code: 137,
+      program: ["sh", "-c", "kill -9 $$"],
+      more: { signal: "SIGKILL", token: TOKEN },
+    },
     { outcome: "exec", code: 127, program: ["no-such-program"] },
     { outcome: "exec", code: 126, program: ["/etc/passwd"] },
     { outcome: "usage", code: 125, words: ["--session-timeout", "4s", "--grace", "3s"] },
   ];
-  it.for(rows)("$outcome $code", async ({ outcome, code, words = [], program = ["true"], more }, context) => {
-    const scene = await Scene.at(context);
-    const file = scene.file();
-    expect(await scene.run(["lock", "--status-file", file, ...words, LOCK, "--", ...program])).toMatchObject({ code });
-    const written = withoutSteps(readFileSync(file, "utf8"));
-    expect(written).toEqual({ outcome, code, path: LOCK, ...more });
-  });
+  it.for(rows)(
+    "$outcome $code",
+    async ({ outcome, code, words = [], program = ["true"], more }, context) => {
+      const scene = await Scene.at(context);
+      const file = scene.file();
+      expect(
+        await scene.run(["lock", "--status-file", file, ...words, LOCK, "--", ...program]),
+      ).toMatchObject({ code });
+      const written = withoutSteps(readFileSync(file, "utf8"));
+      expect(written).toEqual({ outcome, code, path: LOCK, ...more });
+    },
+  );
 
   it("has the steps in short, the same that --json tells on stderr", async (context) => {
     const scene = await Scene.at(context);
@@ -126,7 +163,9 @@ describe("--status-file", () => {
     const events = eventsOf(await waiter.result).map(({ event }) => event);
     const { steps } = JSON.parse(readFileSync(file, "utf8"));
     expect(steps.map(({ event }: { event: string }) => event)).toEqual(events);
-    expect(events).toEqual(expect.arrayContaining(["queued", "waiting", "predecessor_gone", "acquired", "released"]));
+    expect(events).toEqual(
+      expect.arrayContaining(["queued", "waiting", "predecessor_gone", "acquired", "released"]),
+    );
     expect(steps).toContainEqual(expect.objectContaining({ event: "waiting", position: 1, of: 1 }));
     await holder.zksh.result;
   });
@@ -135,7 +174,10 @@ describe("--status-file", () => {
     const scene = await Scene.at(context);
     const status = () => {
       const file = scene.file();
-      return { words: ["--status-file", file], read: () => withoutSteps(readFileSync(file, "utf8")) };
+      return {
+        words: ["--status-file", file],
+        read: () => withoutSteps(readFileSync(file, "utf8")),
+      };
     };
     const [held, busy, timeout, interrupted] = [status(), status(), status(), status()];
     const holder = scene.start(["lock", ...held.words, LOCK]);
@@ -184,7 +226,11 @@ describe("--status-file", () => {
     const server = `127.0.0.1:${await freePort()}`;
     const words = ["--connect-timeout", "300ms", "lock", "--status-file", file, LOCK, "--", "true"];
     expect(await scene.run(words, { server })).toMatchObject({ code: 123 });
-    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ outcome: "unavailable", code: 123, path: LOCK });
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+      outcome: "unavailable",
+      code: 123,
+      path: LOCK,
+    });
   });
 });
 
@@ -199,9 +245,12 @@ describe("without a program", () => {
     const { code, stdout } = await zksh.result;
     expect(code).toBe(0);
     await rival.gotAt;
-    const echo = 'eval "$(cat)"; printf "%s|%s|%s" "$ZK_LOCK_NODE" "$ZK_LOCK_TOKEN" "$ZK_LOCK_HELD"';
+    const echo =
+      'eval "$(cat)"; printf "%s|%s|%s" "$ZK_LOCK_NODE" "$ZK_LOCK_TOKEN" "$ZK_LOCK_HELD"';
     const evaluated = execFileSync("sh", ["-c", echo], { input: stdout, encoding: "utf8" });
-    expect(evaluated).toMatch(new RegExp(`^${node}\\|(\\d+)\\|/it's\t1\n/l\t\\1\texclusive\t${node}\t0x[0-9a-f]+$`));
+    expect(evaluated).toMatch(
+      new RegExp(`^${node}\\|(\\d+)\\|/it's\t1\n/l\t\\1\texclusive\t${node}\t0x[0-9a-f]+$`),
+    );
   });
 
   it.for([

@@ -1,4 +1,7 @@
-/** The promise of lock-lost.test.ts, kept by three servers: one of them may fail without anybody noticing. */
+/**
+ * The promise of lock-lost.test.ts, kept by three servers: one of them may fail without anybody
+ * noticing.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { type Ensemble, startEnsemble } from "../support/ensemble.ts";
@@ -19,26 +22,40 @@ test.for([
   { role: "follower", part: "the server it talks to stands still", fault: "pause" },
   { role: "leader", part: "the server it talks to stands still, and leads", fault: "pause" },
   { role: "follower", part: "the network to all of them swallows everything", fault: "blackhole" },
-] as const)("$part: stopped before somebody else has the lock", async ({ role, fault }, context) => {
-  const leader = await ensemble.leader();
-  const [follower = leader] = await ensemble.followers();
-  const spoilt = role === "leader" ? leader : follower;
-  const others = ensemble.servers.filter((server) => server !== spoilt).map(({ address }) => address);
-  const scene = await Scene.at(context, others.join());
-  const networks = await Promise.all(ensemble.servers.map(({ address }) => scene.network(address)));
-  const through = fault === "pause" ? spoilt.address : networks.map(({ proxy }) => proxy.address).join();
-  const { zksh, beat } = await scene.holding(SHORT, { server: `${through}${scene.chroot}`, words: ["stubborn"] });
-  const rival = await scene.rival();
-  context.onTestFinished(async () => {
-    spoilt.resume();
-    await ensemble.waitForQuorum();
-  });
-  if (fault === "pause") spoilt.pause();
-  else for (const { proxy } of networks) proxy.blackhole();
-  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringMatching(/sent TERM(.*\n)+sent KILL/) });
-  expect(beat.signals).toEqual(["SIGTERM"]);
-  expect(beat.lastAt).toBeLessThan(await rival.gotAt);
-});
+] as const)(
+  "$part: stopped before somebody else has the lock",
+  async ({ role, fault }, context) => {
+    const leader = await ensemble.leader();
+    const [follower = leader] = await ensemble.followers();
+    const spoilt = role === "leader" ? leader : follower;
+    const others = ensemble.servers
+      .filter((server) => server !== spoilt)
+      .map(({ address }) => address);
+    const scene = await Scene.at(context, others.join());
+    const networks = await Promise.all(
+      ensemble.servers.map(({ address }) => scene.network(address)),
+    );
+    const through =
+      fault === "pause" ? spoilt.address : networks.map(({ proxy }) => proxy.address).join();
+    const { zksh, beat } = await scene.holding(SHORT, {
+      server: `${through}${scene.chroot}`,
+      words: ["stubborn"],
+    });
+    const rival = await scene.rival();
+    context.onTestFinished(async () => {
+      spoilt.resume();
+      await ensemble.waitForQuorum();
+    });
+    if (fault === "pause") spoilt.pause();
+    else for (const { proxy } of networks) proxy.blackhole();
+    expect(await zksh.result).toMatchObject({
+      code: 120,
+      stderr: expect.stringMatching(/sent TERM(.*\n)+sent KILL/),
+    });
+    expect(beat.signals).toEqual(["SIGTERM"]);
+    expect(beat.lastAt).toBeLessThan(await rival.gotAt);
+  },
+);
 
 test("the leader dies: the program hears nothing of it, and tokens still grow", async (context) => {
   const scene = await Scene.at(context, ensemble.connectString);

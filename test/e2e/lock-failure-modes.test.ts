@@ -46,7 +46,10 @@ const modes: readonly FailureMode[] = [
     what: "nobody tells the client of the expiry",
     shown: [
       [LOST, "cut off: one that ends on TERM ends long before; 120 though it ended with 0"],
-      ["session/ensemble-expiry", "when the follower is cut off from the leader and goes on answering"],
+      [
+        "session/ensemble-expiry",
+        "when the follower is cut off from the leader and goes on answering",
+      ],
     ],
   },
   {
@@ -57,9 +60,15 @@ const modes: readonly FailureMode[] = [
   {
     row: 5,
     what: "a shell in between takes the signal",
-    shown: [[END, "121 when asked to give way in the words that are $how, with all it has started"]],
+    shown: [
+      [END, "121 when asked to give way in the words that are $how, with all it has started"],
+    ],
   },
-  { row: 6, what: "HUP, QUIT, USR1 to zksh", shown: [[CHILD, "reach the program, whose end is ours"]] },
+  {
+    row: 6,
+    what: "HUP, QUIT, USR1 to zksh",
+    shown: [[CHILD, "reach the program, whose end is ours"]],
+  },
   { row: 7, what: "zksh is killed", shown: [[LOST, "zksh is $how"]] },
   {
     row: 8,
@@ -85,7 +94,9 @@ const modes: readonly FailureMode[] = [
   {
     row: 11,
     what: "the reply to the create is lost",
-    shown: [[WAITING, "a ticket whose reply was lost is found again: one contender, and it is served"]],
+    shown: [
+      [WAITING, "a ticket whose reply was lost is found again: one contender, and it is served"],
+    ],
   },
   {
     row: 12,
@@ -95,12 +106,26 @@ const modes: readonly FailureMode[] = [
   {
     row: 13,
     what: "the session expires while queued",
-    shown: [[WAITING, "a session that ends while queued: a new place, said aloud, and served in the end"]],
+    shown: [
+      [WAITING, "a session that ends while queued: a new place, said aloud, and served in the end"],
+    ],
     reason: "there is no option that would rather fail than queue again",
   },
-  { row: 14, what: "the program fails, and the next host must not go on", reason: "--hold-on-failure is not offered" },
-  { row: 15, what: "a job so short that another host runs it again", shown: [[END, "waits for --min-hold"]] },
-  { row: 16, what: "no such command, after an hour", shown: [[CHILD, "$code before anything is queued: $how"]] },
+  {
+    row: 14,
+    what: "the program fails, and the next host must not go on",
+    reason: "--hold-on-failure is not offered",
+  },
+  {
+    row: 15,
+    what: "a job so short that another host runs it again",
+    shown: [[END, "waits for --min-hold"]],
+  },
+  {
+    row: 16,
+    what: "no such command, after an hour",
+    shown: [[CHILD, "$code before anything is queued: $how"]],
+  },
   {
     row: 17,
     what: "a lock inside the same lock",
@@ -117,13 +142,19 @@ const modes: readonly FailureMode[] = [
   {
     row: 19,
     what: "two ideas of a semaphore's limit",
-    shown: [[RELATIVES, "sem: as many as there are permits, and 125 for whoever has another limit in mind"]],
+    shown: [
+      [
+        RELATIVES,
+        "sem: as many as there are permits, and 125 for whoever has another limit in mind",
+      ],
+    ],
   },
   {
     row: 20,
     what: "a lock and a semaphore on one path",
     shown: [[RELATIVES, "a lock on the path of $what warns that neither respects the other"]],
-    reason: "the lock warns and goes on; the semaphore, which looks only at its own folders, says nothing",
+    reason:
+      "the lock warns and goes on; the semaphore, which looks only at its own folders, says nothing",
   },
   {
     row: 21,
@@ -144,7 +175,9 @@ const modes: readonly FailureMode[] = [
   {
     row: 23,
     what: "the session lives, the process hangs",
-    shown: [["commands/revoke", "--wait ends with 7 when it is not; with --force it is then taken away"]],
+    shown: [
+      ["commands/revoke", "--wait ends with 7 when it is not; with --force it is then taken away"],
+    ],
   },
   {
     row: 24,
@@ -174,7 +207,11 @@ const modes: readonly FailureMode[] = [
     what: "the terminal stays raw",
     shown: [["io/guarded-terminal", "a terminal is as it was after a program that $how"]],
   },
-  { row: 28, what: "stdout is mixed with ours", shown: [[CHILD, "are the program's own, to the byte"]] },
+  {
+    row: 28,
+    what: "stdout is mixed with ours",
+    shown: [[CHILD, "are the program's own, to the byte"]],
+  },
   {
     row: 29,
     what: "secrets in the holder's record",
@@ -188,12 +225,22 @@ const modes: readonly FailureMode[] = [
   {
     row: 31,
     what: "the link is down at the release",
-    shown: [[LOST, "a release that cannot be told: the program's code, a warning, and the session's end does it"]],
+    shown: [
+      [
+        LOST,
+        "a release that cannot be told: the program's code, a warning, and the session's end does it",
+      ],
+    ],
   },
   {
     row: 32,
     what: "a read-only server",
-    shown: [[RELATIVES, "a read-only session is refused, and a session timeout that was not granted is told"]],
+    shown: [
+      [
+        RELATIVES,
+        "a read-only session is refused, and a session timeout that was not granted is told",
+      ],
+    ],
     reason: "without --read-only the session asks for servers that take writes",
   },
   {
@@ -209,9 +256,13 @@ const modes: readonly FailureMode[] = [
     what: "clocks at different rates, very short timeouts",
     shown: [
       [CHILD, "$code before anything is queued: $how"],
-      [RELATIVES, "a read-only session is refused, and a session timeout that was not granted is told"],
+      [
+        RELATIVES,
+        "a read-only session is refused, and a session timeout that was not granted is told",
+      ],
     ],
-    reason: "clocks cannot be made to run at different rates here; the session keeps a margin of 5 %",
+    reason:
+      "clocks cannot be made to run at different rates here; the session keeps a margin of 5 %",
   },
 ];
 

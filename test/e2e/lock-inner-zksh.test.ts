@@ -1,4 +1,7 @@
-/** A zksh that is run by the command under a lock asks where the lock is, whatever the environment says. */
+/**
+ * A zksh that is run by the command under a lock asks where the lock is, whatever the environment
+ * says.
+ */
 import { writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,7 +11,10 @@ import { runZksh } from "../support/zksh-process.ts";
 import { LOCK, Scene } from "./lock-scene.ts";
 
 const it = test.concurrent;
-/** ZKSH_SERVER leads nowhere, as do the other settings, unless what is on the command line comes before them. */
+/**
+ * ZKSH_SERVER leads nowhere, as do the other settings, unless what is on the command line comes
+ * before them.
+ */
 const env = { ZKSH: `${import.meta.dirname}/../../bin/zksh.js`, ZKSH_SERVER: "127.0.0.1:1" };
 const CHECK = 'node "$ZKSH" fence check "$ZK_LOCK_SEQUENCER"';
 
@@ -17,7 +23,11 @@ let secure: TlsServer;
 
 beforeAll(async () => {
   certificates = makeCertificates();
-  secure = await startTlsServer({ certificate: certificates.server, clientCa: certificates.ca, clientAuth: "need" });
+  secure = await startTlsServer({
+    certificate: certificates.server,
+    clientCa: certificates.ca,
+    clientAuth: "need",
+  });
 });
 
 afterAll(async () => {
@@ -34,18 +44,27 @@ it.for([
 ])("$words: -s and its chroot", async ({ words }, context) => {
   const scene = await Scene.at(context);
   const ran = await scene.run([...words, "--", "sh", "-c", CHECK], { env });
-  expect({ ...ran, stdout: String(ran.stdout) }).toMatchObject({ code: 0, stderr: "", stdout: "current\n" });
+  expect({ ...ran, stdout: String(ran.stdout) }).toMatchObject({
+    code: 0,
+    stderr: "",
+    stdout: "current\n",
+  });
 });
 
 it("the same lock around it, --reentrant: where the inner one asks", async (context) => {
   const scene = await Scene.at(context);
   const inner = `ZKSH_SERVER=127.0.0.1:1 node "$ZKSH" -s ${scene.server} lock --reentrant ${LOCK} -- sh -c '${CHECK}'`;
-  expect(await scene.run(["lock", LOCK, "--", "sh", "-c", inner], { env })).toMatchObject({ code: 0, stderr: "" });
+  expect(await scene.run(["lock", LOCK, "--", "sh", "-c", inner], { env })).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
 });
 
 test("--embedded: its server, without the TLS that the environment asks for", async () => {
   const inner = ["--", process.execPath, env.ZKSH, "whoholds", "/a"];
-  const ran = await runZksh(["--embedded", "lock", "/a", ...inner], { env: { ...env, ZKSH_TLS: "1" } });
+  const ran = await runZksh(["--embedded", "lock", "/a", ...inner], {
+    env: { ...env, ZKSH_TLS: "1" },
+  });
   expect(ran).toMatchObject({ code: 0, stderr: "" });
 });
 
@@ -57,8 +76,25 @@ test("connect in a script: where it has gone", async (context) => {
 
 test("TLS, with files that were named from another directory", async () => {
   const { ca, client } = certificates;
-  const tls = ["--tls-ca", basename(ca), "--tls-cert", basename(client.cert), "--tls-key", basename(client.key)];
-  const words = [...tls, "-s", secure.secureAddress, "lock", LOCK, "--", "sh", "-c", `cd /; ${CHECK}`];
+  const tls = [
+    "--tls-ca",
+    basename(ca),
+    "--tls-cert",
+    basename(client.cert),
+    "--tls-key",
+    basename(client.key),
+  ];
+  const words = [
+    ...tls,
+    "-s",
+    secure.secureAddress,
+    "lock",
+    LOCK,
+    "--",
+    "sh",
+    "-c",
+    `cd /; ${CHECK}`,
+  ];
   expect(await runZksh(words, { env, cwd: dirname(ca) })).toMatchObject({ code: 0, stderr: "" });
 });
 
@@ -66,12 +102,25 @@ it("timeouts too, but no credential", async (context) => {
   const scene = await Scene.at(context);
   const file = scene.file();
   writeFileSync(file, "digest:bob:secret");
-  const settings = ["-t", "12s", "--connect-timeout", "3s", "--auth", "digest:ann:secret", "--auth-file", file];
+  const settings = [
+    "-t",
+    "12s",
+    "--connect-timeout",
+    "3s",
+    "--auth",
+    "digest:ann:secret",
+    "--auth-file",
+    file,
+  ];
   const { stdout } = await scene.run([...settings, "lock", LOCK, "--", "env"], { env });
   const own = String(stdout)
     .split("\n")
     .filter((line) => /^ZKSH_(?!TEST)/.test(line));
-  expect(own.sort()).toEqual(["ZKSH_CONNECT_TIMEOUT=3s", `ZKSH_SERVER=${scene.server}`, "ZKSH_TIMEOUT=12s"]);
+  expect(own.sort()).toEqual([
+    "ZKSH_CONNECT_TIMEOUT=3s",
+    `ZKSH_SERVER=${scene.server}`,
+    "ZKSH_TIMEOUT=12s",
+  ]);
   expect(String(stdout)).not.toMatch(/(ann|bob):secret/);
 });
 

@@ -14,16 +14,21 @@ test.concurrent.for([
   { words: ["lock", LOCK] },
   { words: ["lock", "--recipe", "unique", LOCK] },
   { words: ["sem", "--limit", "2", LOCK] },
-])("$words: a ticket that the server does not take is 123, with the reason", async ({ words }, context) => {
-  const scene = await Scene.at(context, server.address);
-  const why = "w".repeat(500);
-  const { code, stderr } = await scene.run([...words, "--why", why, "--", "true"]);
-  expect(stderr).toMatch(/the request for \/l(\/leases)? is larger than the server takes\n/);
-  expect(stderr).toContain("jute.maxbuffer");
-  expect(code).toBe(123);
-});
+])(
+  "$words: a ticket that the server does not take is 123, with the reason",
+  async ({ words }, context) => {
+    const scene = await Scene.at(context, server.address);
+    const why = "w".repeat(500);
+    const { code, stderr } = await scene.run([...words, "--why", why, "--", "true"]);
+    expect(stderr).toMatch(/the request for \/l(\/leases)? is larger than the server takes\n/);
+    expect(stderr).toContain("jute.maxbuffer");
+    expect(code).toBe(123);
+  },
+);
 
 test.concurrent("a ticket that fits is taken", async (context) => {
   const scene = await Scene.at(context, server.address);
-  expect(await scene.run(["lock", "--recipe", "unique", LOCK, "--", "true"])).toMatchObject({ code: 0 });
+  expect(await scene.run(["lock", "--recipe", "unique", LOCK, "--", "true"])).toMatchObject({
+    code: 0,
+  });
 });

@@ -1,9 +1,10 @@
 /**
- * A server, or zksh itself, was slow before the program could be started, and is well again. Little is left of the time for
- * which the lock is provably held, counted from what was sent before: a program that is started now would be stopped at once.
+ * A server, or zksh itself, was slow before the program could be started, and is well again. Little
+ * is left of the time for which the lock is provably held, counted from what was sent before: a
+ * program that is started now would be stopped at once.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { monotonicMs } from "../../src/io/monotonic-clock.ts";
+import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
 import { eventually, sleep } from "../support/eventually.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 import { type Beat, LOCK, Scene } from "./lock-scene.ts";
@@ -21,7 +22,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** A network that holds the first handshake back; resolves when that was long enough. */
-async function lateNetwork(scene: Scene, lateMs: number): Promise<{ through: string; late(): Promise<void> }> {
+async function lateNetwork(
+  scene: Scene,
+  lateMs: number,
+): Promise<{ through: string; late(): Promise<void> }> {
   const { proxy, server: through } = await scene.network();
   const asked = new Promise<void>((resolve) => {
     proxy.onBytes = () => resolve();
@@ -37,11 +41,17 @@ async function lateNetwork(scene: Scene, lateMs: number): Promise<{ through: str
 
 /** Longer than what is proved at any time. */
 async function runsOn(beat: Beat): Promise<void> {
-  await eventually(() => expect(beat.lastAt - (beat.lines[0]?.at ?? 0)).toBeGreaterThan(T), { timeoutMs: 3 * T });
+  await eventually(() => expect(beat.lastAt - (beat.lines[0]?.at ?? 0)).toBeGreaterThan(T), {
+    timeoutMs: 3 * T,
+  });
 }
 
 it.for([
-  { name: "the session can still be proved alive: the program waits for that", lateMs: 0.55 * T, says: /^$/ },
+  {
+    name: "the session can still be proved alive: the program waits for that",
+    lateMs: 0.55 * T,
+    says: /^$/,
+  },
   {
     name: "too late for that: it queues again, and the program runs once",
     lateMs: 0.85 * T,
@@ -51,7 +61,9 @@ it.for([
   const scene = await Scene.at(context, server.address);
   const { through, late } = await lateNetwork(scene, lateMs);
   const beat = scene.beat();
-  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], { server: through });
+  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], {
+    server: through,
+  });
   await late();
   await beat.started(zksh);
   await runsOn(beat);
@@ -75,7 +87,9 @@ it("a signal meanwhile: no start, no loss, and no ticket is left", async (contex
   const scene = await Scene.at(context, server.address);
   const { through, late } = await lateNetwork(scene, 0.55 * T);
   const beat = scene.beat();
-  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], { server: through });
+  const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], {
+    server: through,
+  });
   await late();
   await scene.queue(1);
   zksh.kill("SIGTERM");
@@ -101,7 +115,8 @@ it("zksh was frozen between the lock and the start: the same wait", async (conte
   await beat.started(zksh);
   await runsOn(beat);
   beat.end();
-  // On a busy machine the thawed process may reconnect after its lease has run out; then it queues again.
+  // On a busy machine the thawed process may reconnect after its lease has run out; then it queues
+  // again.
   const wasLate = (beat.lines[0]?.at ?? 0) - frozenAt > 0.7 * T;
   const stderr = expect.stringMatching(wasLate ? /^$|queuing again, at the end\n$/ : /^$/);
   expect(await zksh.result).toMatchObject({ code: 7, stderr });

@@ -1,4 +1,7 @@
-/** What the system refuses: a command that cannot be started or guarded ends with 126 and clear words. */
+/**
+ * What the system refuses: a command that cannot be started or guarded ends with 126 and clear
+ * words.
+ */
 import { chmodSync, cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -13,7 +16,8 @@ const directory = temporaryDirectory("limits");
 const USER = String(64_000 + (process.pid % 1_000));
 
 beforeAll(() => {
-  if (process.getuid?.() !== 0) throw new Error("namespaces and other users need root: run this file as root");
+  if (process.getuid?.() !== 0)
+    throw new Error("namespaces and other users need root: run this file as root");
   chmodSync(directory, 0o755);
   for (const part of ["bin", "dist", "package.json"])
     cpSync(join(root, part), join(directory, part), { recursive: true });
@@ -22,7 +26,10 @@ beforeAll(() => {
 afterAll(() => removeDirectory(directory));
 
 /** Runs it under each limit; node itself dies of the lowest. */
-async function sweep(limits: readonly number[], run: (limit: number) => Promise<ZkshResult>): Promise<ZkshResult[]> {
+async function sweep(
+  limits: readonly number[],
+  run: (limit: number) => Promise<ZkshResult>,
+): Promise<ZkshResult[]> {
   const results: ZkshResult[] = [];
   for (const limit of limits) results.push(await run(limit));
   for (const { code, stderr } of results) expect([0, 126], stderr).toContain(code);
@@ -71,7 +78,12 @@ it("no shell: 126, and it says what for", async (context) => {
   const scene = await Scene.at(context);
   const hide = 'mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"';
   const within = ["unshare", "--mount", "sh", "-c", hide, "sh"];
-  const { code, stderr } = await scene.run(["lock", LOCK, "--", "/usr/bin/true"], { through: within });
-  expect([code, stderr]).toEqual([126, expect.stringContaining("/bin/sh is missing or not executable")]);
+  const { code, stderr } = await scene.run(["lock", LOCK, "--", "/usr/bin/true"], {
+    through: within,
+  });
+  expect([code, stderr]).toEqual([
+    126,
+    expect.stringContaining("/bin/sh is missing or not executable"),
+  ]);
   expect(stderr).toContain("zksh starts commands through /bin/sh and /usr/bin/env");
 });

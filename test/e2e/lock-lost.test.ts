@@ -1,11 +1,12 @@
 /**
- * The promise: whatever happens to the network, the server or zksh, a program under a lost lock is stopped before
- * ZooKeeper can give the lock to anybody else. All clocks here are the machine's monotonic one.
+ * The promise: whatever happens to the network, the server or zksh, a program under a lost lock is
+ * stopped before ZooKeeper can give the lock to anybody else. All clocks here are the machine's
+ * monotonic one.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { monotonicMs } from "../../src/io/monotonic-clock.ts";
-import { findProcess } from "../../src/io/process-table.ts";
+import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
+import { findProcess } from "../../src/processes/process-table.ts";
 import { eventually, sleep } from "../support/eventually.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 import { eventsOf, LOCK, Scene } from "./lock-scene.ts";
@@ -30,7 +31,8 @@ function sceneAt(context: Parameters<typeof Scene.at>[0]): Promise<Scene> {
 it("cut off: TERM while there is time, KILL before it is over, then somebody else", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
-  // Longer than elsewhere: the moments themselves are looked at, and on a busy machine all of them come late.
+  // Longer than elsewhere: the moments themselves are looked at, and on a busy machine all of them
+  // come late.
   const timeoutMs = 2 * T;
   const graceMs = timeoutMs / 4;
   const options = ["--session-timeout", `${timeoutMs}ms`];
@@ -41,10 +43,13 @@ it("cut off: TERM while there is time, KILL before it is over, then somebody els
   proxy.blackhole();
   const { code, stderr } = await zksh.result;
   expect(code).toBe(120);
-  expect(stderr).toMatch(/sent TERM to process \d+ .*can no longer be proved.*\n(.*\n)*sent KILL to process/);
+  expect(stderr).toMatch(
+    /sent TERM to process \d+ .*can no longer be proved.*\n(.*\n)*sent KILL to process/,
+  );
   expect(beat.lastAt).toBeLessThan(await rival.gotAt);
   const [termAfter, killAfter] = [beat.at("SIGTERM") - cutAt, beat.lastAt - cutAt];
-  // A session is provably alive for 0.54 of its timeout after a cut, or for longer while it is young.
+  // A session is provably alive for 0.54 of its timeout after a cut, or for longer while it is
+  // young.
   expect(killAfter).toBeGreaterThan(0.4 * timeoutMs);
   expect(killAfter).toBeLessThan(0.95 * timeoutMs);
   expect(killAfter - termAfter).toBeGreaterThan(0.5 * graceMs);
@@ -77,7 +82,10 @@ it("--on-lost kill: no TERM either when the ticket was deleted", async (context)
   const scene = await sceneAt(context);
   const { zksh, beat } = await scene.holding(["--on-lost", "kill"]);
   await scene.session.delete(await scene.queue(1));
-  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining("sent KILL") });
+  expect(await zksh.result).toMatchObject({
+    code: 120,
+    stderr: expect.stringContaining("sent KILL"),
+  });
   expect(beat.signals).toEqual([]);
 });
 
@@ -96,7 +104,10 @@ it("--on-lost warn: says so and lets it run; 120 in the end", async (context) =>
 });
 
 it.for([
-  { how: "killed -9: the program and its children are gone before anybody else", signal: "SIGKILL" },
+  {
+    how: "killed -9: the program and its children are gone before anybody else",
+    signal: "SIGKILL",
+  },
   { how: "frozen for longer than its session: so are they", signal: "SIGSTOP" },
 ] as const)("zksh is $how", async ({ signal }, context) => {
   const scene = await sceneAt(context);
@@ -120,7 +131,9 @@ it("zksh is frozen between the lock and the program's start: there is no start",
   const scene = await sceneAt(context);
   const beat = scene.beat();
   const slow = scene.slowStart();
-  const zksh = scene.start(["-v", "lock", ...SHORT, LOCK, "--", ...beat.command()], { env: slow.env });
+  const zksh = scene.start(["-v", "lock", ...SHORT, LOCK, "--", ...beat.command()], {
+    env: slow.env,
+  });
   await slow.reached();
   // The ticket is there before zksh has the answer: frozen sooner, zksh would rightly queue again.
   await eventually(() => expect(zksh.stderr).toContain("acquired"));
@@ -129,7 +142,10 @@ it("zksh is frozen between the lock and the program's start: there is no start",
   await rival.gotAt;
   slow.goOn();
   zksh.kill("SIGCONT");
-  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining(`lost ${LOCK}`) });
+  expect(await zksh.result).toMatchObject({
+    code: 120,
+    stderr: expect.stringContaining(`lost ${LOCK}`),
+  });
   expect(beat.hasRun).toBe(false);
 });
 
@@ -140,7 +156,14 @@ it.for([
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const beat = scene.beat();
-  const zksh = ["node", `${import.meta.dirname}/../../bin/zksh.js`, "-s", scene.server, ...inner, "--"];
+  const zksh = [
+    "node",
+    `${import.meta.dirname}/../../bin/zksh.js`,
+    "-s",
+    scene.server,
+    ...inner,
+    "--",
+  ];
   const words = ["lock", ...SHORT, LOCK, "--", ...zksh, ...beat.command("stubborn")];
   const outer = scene.start(words, { server: through });
   await beat.started(outer);
@@ -193,7 +216,9 @@ it("--on-suspend stop: frozen while nobody answers, and goes on", async (context
 it("--on-suspend stop: what is frozen is ended too when nobody ever answers", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
-  const { zksh, beat } = await scene.holding([...SHORT, "--on-suspend", "stop"], { server: through });
+  const { zksh, beat } = await scene.holding([...SHORT, "--on-suspend", "stop"], {
+    server: through,
+  });
   const rival = await scene.rival();
   await proxy.refuse();
   expect(await zksh.result).toMatchObject({ code: 120 });
@@ -211,7 +236,10 @@ it("--on-suspend term: the doubt is enough", async (context) => {
   expect(beat.at("SIGTERM") - refusedAt).toBeLessThan(2_000);
   // It ends when it can say goodbye, or when there is nobody left to say it to.
   await proxy.listen();
-  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining("no server answers") });
+  expect(await zksh.result).toMatchObject({
+    code: 120,
+    stderr: expect.stringContaining("no server answers"),
+  });
 });
 
 it("without a program: 120 when cut off", async (context) => {
@@ -221,7 +249,10 @@ it("without a program: 120 when cut off", async (context) => {
   await eventually(() => expect(zksh.stdout).toContain("ZK_LOCK_HELD"));
   const rival = await scene.rival();
   proxy.blackhole();
-  expect(await zksh.result).toMatchObject({ code: 120, stderr: expect.stringContaining(`lost ${LOCK}`) });
+  expect(await zksh.result).toMatchObject({
+    code: 120,
+    stderr: expect.stringContaining(`lost ${LOCK}`),
+  });
   await rival.gotAt;
 });
 
@@ -229,7 +260,9 @@ it("a release that cannot be told: the program's code, a warning, and the sessio
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const beat = scene.beat();
-  const zksh = scene.start(["--json", "lock", ...SHORT, LOCK, "--", ...beat.command()], { server: through });
+  const zksh = scene.start(["--json", "lock", ...SHORT, LOCK, "--", ...beat.command()], {
+    server: through,
+  });
   await beat.started(zksh);
   const rival = await scene.rival();
   proxy.blackhole();
@@ -243,10 +276,29 @@ it("a release that cannot be told: the program's code, a warning, and the sessio
 it("nobody reads our stderr any more: the program goes on", async (context) => {
   const scene = await sceneAt(context);
   const [beat, codeFile] = [scene.beat(), scene.file()];
-  const program = ["node", `${import.meta.dirname}/../../bin/zksh.js`, "-v", "-s", scene.server, "lock", LOCK, "--"];
+  const program = [
+    "node",
+    `${import.meta.dirname}/../../bin/zksh.js`,
+    "-v",
+    "-s",
+    scene.server,
+    "lock",
+    LOCK,
+    "--",
+  ];
   const script = `{ "$@" 2>&1 >/dev/null; echo $? > ${codeFile}; } | true`;
   // Under another lock, for the sake of somebody who cleans up.
-  const zksh = scene.start(["lock", "/outer", "--", "sh", "-c", script, "sh", ...program, ...beat.command()]);
+  const zksh = scene.start([
+    "lock",
+    "/outer",
+    "--",
+    "sh",
+    "-c",
+    script,
+    "sh",
+    ...program,
+    ...beat.command(),
+  ]);
   await beat.started(zksh);
   await scene.session.setData(await scene.queue(1), Buffer.from("unlock"));
   await zksh.result;

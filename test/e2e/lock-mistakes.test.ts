@@ -24,15 +24,22 @@ function again(server: string, ...words: string[]): string {
 
 describe("a lock inside a lock", () => {
   it.for([
-    { outer: ["rwlock", "read"], inner: ["rwlock", "write"], text: "held as read, which cannot become write" },
+    {
+      outer: ["rwlock", "read"],
+      inner: ["rwlock", "write"],
+      text: "held as read, which cannot become write",
+    },
     { outer: ["sem", "-N", "3"], inner: ["sem", "-N", "3", "-k", "2"], text: "held as semaphore" },
-  ])("$outer cannot become $inner, whatever is asked for", async ({ outer, inner, text }, context) => {
-    const scene = await Scene.at(context);
-    const inside = again(scene.server, ...inner, "--reentrant", LOCK, "--", "echo", "never");
-    const { stdout, stderr, code } = await scene.run([...outer, LOCK, "--", "sh", "-c", inside]);
-    expect([String(stdout), code]).toEqual(["", 125]);
-    expect(stderr).toContain(text);
-  });
+  ])(
+    "$outer cannot become $inner, whatever is asked for",
+    async ({ outer, inner, text }, context) => {
+      const scene = await Scene.at(context);
+      const inside = again(scene.server, ...inner, "--reentrant", LOCK, "--", "echo", "never");
+      const { stdout, stderr, code } = await scene.run([...outer, LOCK, "--", "sh", "-c", inside]);
+      expect([String(stdout), code]).toEqual(["", 125]);
+      expect(stderr).toContain(text);
+    },
+  );
 
   it("is found below another chroot, and not where only the path is the same", async (context) => {
     const scene = await Scene.at(context);
@@ -40,7 +47,9 @@ describe("a lock inside a lock", () => {
     const below = `${scene.server}/sub`;
     const same = again(scene.server, "lock", "-n", `/sub${LOCK}`, "--", "echo", "never");
     const other = again(scene.server, "lock", "-n", LOCK, "--", "echo", "elsewhere");
-    const ran = await scene.run(["lock", LOCK, "--", "sh", "-c", `${same}; echo $?; ${other}`], { server: below });
+    const ran = await scene.run(["lock", LOCK, "--", "sh", "-c", `${same}; echo $?; ${other}`], {
+      server: below,
+    });
     expect(String(ran.stdout)).toBe("125\nelsewhere\n");
   });
 
@@ -84,13 +93,17 @@ describe("--status-file", () => {
     const [real, link, pipe] = [scene.file(), scene.file(), scene.file()];
     writeFileSync(real, "old");
     symlinkSync(real, link);
-    expect(await scene.run(["lock", "--status-file", link, LOCK, "--", "sh", "-c", "exit 3"])).toMatchObject({
+    expect(
+      await scene.run(["lock", "--status-file", link, LOCK, "--", "sh", "-c", "exit 3"]),
+    ).toMatchObject({
       code: 3,
     });
     expect([readFileSync(real, "utf8"), lstatSync(link).isSymbolicLink()]).toEqual(["old", false]);
     expect(JSON.parse(readFileSync(link, "utf8"))).toMatchObject({ outcome: "child", code: 3 });
     chmodSync(real, 0o600);
-    expect(await scene.run(["lock", "--status-file", real, LOCK, "--", "true"])).toMatchObject({ code: 0 });
+    expect(await scene.run(["lock", "--status-file", real, LOCK, "--", "true"])).toMatchObject({
+      code: 0,
+    });
     expect(statSync(real).mode & 0o777).toBe(0o600);
     execFileSync("mkfifo", [pipe]);
     // Nobody reads from it: said, and the command's code stands.

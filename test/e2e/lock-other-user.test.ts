@@ -1,6 +1,7 @@
 /**
- * A command that becomes another user (sudo, su, setuid programs) cannot be signalled by zksh: it says so, and holds the lock for
- * as long as it can. Every such command here ignores SIGTERM. Needs root, and a C compiler.
+ * A command that becomes another user (sudo, su, setuid programs) cannot be signalled by zksh: it
+ * says so, and holds the lock for as long as it can. Every such command here ignores SIGTERM. Needs
+ * root, and a C compiler.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, readFileSync } from "node:fs";
@@ -24,7 +25,8 @@ const program = join(directory, "bin/zksh.js");
 let server: ZooKeeperServer;
 
 beforeAll(async () => {
-  if (process.getuid?.() !== 0) throw new Error("changing the user needs root: run this file as root");
+  if (process.getuid?.() !== 0)
+    throw new Error("changing the user needs root: run this file as root");
   chmodSync(directory, 0o755);
   for (const part of ["bin", "dist", "package.json"])
     cpSync(join(root, part), join(directory, part), { recursive: true });
@@ -39,9 +41,19 @@ afterAll(async () => {
 });
 
 /** zksh as nobody, and a command under the lock. */
-function start(scene: Scene, words: readonly string[], command: readonly string[], through = scene.server) {
+function start(
+  scene: Scene,
+  words: readonly string[],
+  command: readonly string[],
+  through = scene.server,
+) {
   const env = { HOME: "/nonexistent" };
-  return scene.start(["lock", ...words, LOCK, "--", ...command], { through: NOBODY, program, env, server: through });
+  return scene.start(["lock", ...words, LOCK, "--", ...command], {
+    through: NOBODY,
+    program,
+    env,
+    server: through,
+  });
 }
 
 /** The command's process, once it is root's. */
@@ -73,8 +85,14 @@ it("lost: says that it could not be stopped, and exits 120 with its process name
 
 it.for([
   { what: "the command", wrap: (command: readonly string[]) => command },
-  { what: "what it has started", wrap: (command: readonly string[]) => ["sh", "-c", '"$@" & wait', "sh", ...command] },
-  { what: "what it has left", wrap: (command: readonly string[]) => ["sh", "-c", '"$@" & exit 3', "sh", ...command] },
+  {
+    what: "what it has started",
+    wrap: (command: readonly string[]) => ["sh", "-c", '"$@" & wait', "sh", ...command],
+  },
+  {
+    what: "what it has left",
+    wrap: (command: readonly string[]) => ["sh", "-c", '"$@" & exit 3', "sh", ...command],
+  },
 ])("revoked: the lock is held until $what has ended", async ({ wrap }, context) => {
   const scene = await Scene.at(context, server.address);
   const beat = scene.beat();
@@ -83,7 +101,9 @@ it.for([
   const ticket = await scene.queue(1);
   const rival = await scene.rival();
   await scene.session.setData(ticket, Buffer.from("unlock"));
-  await eventually(() => expect(zksh.stderr).toContain(`could not send KILL to process ${pid}: not permitted`));
+  await eventually(() =>
+    expect(zksh.stderr).toContain(`could not send KILL to process ${pid}: not permitted`),
+  );
   await beat.goesOn();
   expect(await scene.tickets()).toHaveLength(2);
   beat.end();

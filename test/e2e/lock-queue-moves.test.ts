@@ -1,4 +1,7 @@
-/** A queue that moves in every way a queue can: what each waiter's screen says is what whoholds says. */
+/**
+ * A queue that moves in every way a queue can: what each waiter's screen says is what whoholds
+ * says.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startTerminals, type Terminal, type Terminals } from "../support/terminal.ts";
@@ -33,7 +36,9 @@ const LINE =
   /waiting \S+ for \/l: held(?: \S+)? by \S+ pid (\d+) [^;]*; (?:you are next(?: \((\d+) more behind you\))?|(\d+) ahead)/g;
 
 /** The holder, how many are in front, and, where it tells, how many wait in all. */
-async function shown(terminal: Terminal): Promise<{ holder: number; inFront: number; of?: number }> {
+async function shown(
+  terminal: Terminal,
+): Promise<{ holder: number; inFront: number; of?: number }> {
   const screen = (await terminal.screen()).replace(/\s+/g, " ");
   const found = [...screen.matchAll(LINE)].at(-1);
   if (!found) throw new Error(`it does not wait: ${screen}`);
@@ -42,16 +47,24 @@ async function shown(terminal: Terminal): Promise<{ holder: number; inFront: num
   return { holder: Number(holder), inFront: 1, of: 1 + Number(behind ?? 0) };
 }
 
-/** Waits until whoholds tells the queue that is expected, and then until all screens tell the same. */
+/**
+ * Waits until whoholds tells the queue that is expected, and then until all screens tell the same.
+ */
 async function allTell(scene: Scene, screens: readonly Terminal[], expected: Queue): Promise<void> {
-  await eventually(async () => expect(await whoholds(scene)).toEqual(expected), { timeoutMs: 15_000 });
+  await eventually(async () => expect(await whoholds(scene)).toEqual(expected), {
+    timeoutMs: 15_000,
+  });
   await eventually(
     async () => {
       for (const [index, pid] of expected.waiters.entries()) {
         const terminal = screens.find((screen) => screen.pid === pid);
         if (!terminal) throw new Error(`no screen of process ${pid}`);
         const of = index === 0 ? { of: expected.waiters.length } : {};
-        expect(await shown(terminal)).toEqual({ holder: expected.holder, inFront: index + 1, ...of });
+        expect(await shown(terminal)).toEqual({
+          holder: expected.holder,
+          inFront: index + 1,
+          ...of,
+        });
       }
     },
     { timeoutMs: TRUE_WITHIN_MS, message: "the screens do not tell the truth" },
@@ -102,14 +115,18 @@ test("release, crash, timeout, revoke and session loss", { timeout: 120_000 }, a
   // Gave up: a waiter in the middle.
   await of(3).terminal.shows("gave up on /l after 20s", 30_000);
   expect(await of(3).terminal.left()).toMatchObject({ code: 124 });
-  expect((await of(3).terminal.screen()).replace(/\s+/g, " ")).toMatch(/gave up on \/l after 20s: still held by/);
+  expect((await of(3).terminal.screen()).replace(/\s+/g, " ")).toMatch(
+    /gave up on \/l after 20s: still held by/,
+  );
   await screensTell(queue(2, 4, 5, 6));
 
   // Revoked.
   await of(2).beat.started();
   await scene.run(["--yes", "revoke", LOCK]);
   expect(await of(2).terminal.left()).toMatchObject({ code: 121 });
-  expect((await of(2).terminal.screen()).replace(/\s+/g, " ")).toMatch(/sent TERM .* asked for the lock/);
+  expect((await of(2).terminal.screen()).replace(/\s+/g, " ")).toMatch(
+    /sent TERM .* asked for the lock/,
+  );
   await screensTell(queue(4, 5, 6));
 
   // Its session is lost: told while it lasts, and the place is a new one.

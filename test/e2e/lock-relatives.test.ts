@@ -1,4 +1,7 @@
-/** What rwlock, sem, elect and lock with several paths have of their own; what they share is in the other files. */
+/**
+ * What rwlock, sem, elect and lock with several paths have of their own; what they share is in the
+ * other files.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
@@ -24,39 +27,48 @@ const sorts = [
   { words: ["lock", "--recipe", "unique"], next: ["lock", "--recipe", "unique"] },
 ];
 
-it.for(sorts)("$words: cut off, it is stopped before the next has it: 120", async ({ words, next }, context) => {
-  const scene = await Scene.at(context, server.address);
-  const { proxy, server: through } = await scene.network();
-  const path = words.includes("/m/a") ? [] : [LOCK];
-  const [first, second] = [scene.beat(), scene.beat()];
-  const program = [...path, "--", ...first.command("stubborn")];
-  const holder = scene.start([...words, ...SHORT, ...program], { server: through });
-  await first.started(holder);
-  const waiter = scene.start(["-v", ...next, ...path, "--", ...second.command()]);
-  await eventually(() => expect(waiter.stderr).toContain("  watching "));
-  proxy.blackhole();
-  expect(await holder.result).toMatchObject({ code: 120, stderr: expect.stringMatching(/sent TERM(.*\n)+sent KILL/) });
-  await second.started(waiter);
-  expect(second.lines[0]?.at).toBeGreaterThan(first.lastAt);
-  second.end();
-  expect(await waiter.result).toMatchObject({ code: 7 });
-});
+it.for(sorts)(
+  "$words: cut off, it is stopped before the next has it: 120",
+  async ({ words, next }, context) => {
+    const scene = await Scene.at(context, server.address);
+    const { proxy, server: through } = await scene.network();
+    const path = words.includes("/m/a") ? [] : [LOCK];
+    const [first, second] = [scene.beat(), scene.beat()];
+    const program = [...path, "--", ...first.command("stubborn")];
+    const holder = scene.start([...words, ...SHORT, ...program], { server: through });
+    await first.started(holder);
+    const waiter = scene.start(["-v", ...next, ...path, "--", ...second.command()]);
+    await eventually(() => expect(waiter.stderr).toContain("  watching "));
+    proxy.blackhole();
+    expect(await holder.result).toMatchObject({
+      code: 120,
+      stderr: expect.stringMatching(/sent TERM(.*\n)+sent KILL/),
+    });
+    await second.started(waiter);
+    expect(second.lines[0]?.at).toBeGreaterThan(first.lastAt);
+    second.end();
+    expect(await waiter.result).toMatchObject({ code: 7 });
+  },
+);
 
-it.for(sorts)("$words: a signal while queued leaves nothing: 143", async ({ words, next }, context) => {
-  const scene = await Scene.at(context, server.address);
-  const path = words.includes("/m/a") ? [] : [LOCK];
-  const beat = scene.beat();
-  const holder = scene.start([...words, ...path, "--", ...beat.command()]);
-  await beat.started(holder);
-  expect(await scene.run([...next, "-n", ...path, "--", "true"])).toMatchObject({ code: 75 });
-  const waiter = scene.start(["-v", ...next, ...path, "--", "true"]);
-  await eventually(() => expect(waiter.stderr).toContain("  watching "));
-  waiter.kill("SIGTERM");
-  expect(await waiter.result).toMatchObject({ code: 143 });
-  beat.end();
-  expect(await holder.result).toMatchObject({ code: 7 });
-  expect(await scene.run([...next, "-n", ...path, "--", "true"])).toMatchObject({ code: 0 });
-});
+it.for(sorts)(
+  "$words: a signal while queued leaves nothing: 143",
+  async ({ words, next }, context) => {
+    const scene = await Scene.at(context, server.address);
+    const path = words.includes("/m/a") ? [] : [LOCK];
+    const beat = scene.beat();
+    const holder = scene.start([...words, ...path, "--", ...beat.command()]);
+    await beat.started(holder);
+    expect(await scene.run([...next, "-n", ...path, "--", "true"])).toMatchObject({ code: 75 });
+    const waiter = scene.start(["-v", ...next, ...path, "--", "true"]);
+    await eventually(() => expect(waiter.stderr).toContain("  watching "));
+    waiter.kill("SIGTERM");
+    expect(await waiter.result).toMatchObject({ code: 143 });
+    beat.end();
+    expect(await holder.result).toMatchObject({ code: 7 });
+    expect(await scene.run([...next, "-n", ...path, "--", "true"])).toMatchObject({ code: 0 });
+  },
+);
 
 it("rwlock: readers together, a writer alone, with the same codes", async (context) => {
   const scene = await Scene.at(context, server.address);
@@ -66,7 +78,9 @@ it("rwlock: readers together, a writer alone, with the same codes", async (conte
   };
   const readers = [side(["read"]), side(["read"])];
   for (const { beat, zksh } of readers) await beat.started(zksh);
-  expect(await scene.run(["rwlock", "write", "-n", LOCK, "--", "true"])).toMatchObject({ code: 75 });
+  expect(await scene.run(["rwlock", "write", "-n", LOCK, "--", "true"])).toMatchObject({
+    code: 75,
+  });
   const writer = side(["write"]);
   await scene.queue(3);
   // Behind a writer that waits.
@@ -98,9 +112,14 @@ it("sem: as many as there are permits, and 125 for whoever has another limit in 
     return { beat, zksh };
   };
   const both = [await hold(), await hold()];
-  expect(await scene.run(["sem", "--limit", "2", "-n", LOCK, "--", "true"])).toMatchObject({ code: 75 });
+  expect(await scene.run(["sem", "--limit", "2", "-n", LOCK, "--", "true"])).toMatchObject({
+    code: 75,
+  });
   const other = await scene.run(["sem", "--limit", "3", LOCK, "--", "true"]);
-  expect(other).toMatchObject({ code: 125, stderr: expect.stringContaining("has 2 permits, not 3") });
+  expect(other).toMatchObject({
+    code: 125,
+    stderr: expect.stringContaining("has 2 permits, not 3"),
+  });
   for (const { beat, zksh } of both) {
     beat.end();
     expect(await zksh.result).toMatchObject({ code: 7 });
@@ -119,23 +138,39 @@ it("two locks in opposite orders do not wait for each other", async (context) =>
 it.for([
   { what: "a leader election", words: ["elect"] },
   { what: "a semaphore", words: ["sem", "--limit", "1"] },
-])("a lock on the path of $what warns that neither respects the other", async ({ words }, context) => {
-  const scene = await Scene.at(context, server.address);
-  const beat = scene.beat();
-  const zksh = scene.start([...words, LOCK, "--", ...beat.command()]);
-  await beat.started(zksh);
-  const ran = await scene.run(["lock", LOCK, "--", "true"]);
-  expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining("which overlook each other") });
-  beat.end();
-  await zksh.result;
-});
+])(
+  "a lock on the path of $what warns that neither respects the other",
+  async ({ words }, context) => {
+    const scene = await Scene.at(context, server.address);
+    const beat = scene.beat();
+    const zksh = scene.start([...words, LOCK, "--", ...beat.command()]);
+    await beat.started(zksh);
+    const ran = await scene.run(["lock", LOCK, "--", "true"]);
+    expect(ran).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("which overlook each other"),
+    });
+    beat.end();
+    await zksh.result;
+  },
+);
 
 it("a read-only session is refused, and a session timeout that was not granted is told", async (context) => {
   const scene = await Scene.at(context, server.address);
   expect(await scene.run(["--read-only", "lock", LOCK, "--", "true"])).toMatchObject({ code: 125 });
   expect(await scene.session.exists(LOCK)).toBeUndefined();
-  const { code, stderr } = await scene.run(["lock", "--session-timeout", "90s", LOCK, "--", "true"]);
-  expect([code, stderr]).toEqual([0, "note: the server grants a session timeout of 1m00s, not 1m30s\n"]);
+  const { code, stderr } = await scene.run([
+    "lock",
+    "--session-timeout",
+    "90s",
+    LOCK,
+    "--",
+    "true",
+  ]);
+  expect([code, stderr]).toEqual([
+    0,
+    "note: the server grants a session timeout of 1m00s, not 1m30s\n",
+  ]);
 });
 
 it("elect --rejoin: stands again after the lead was lost", async (context) => {
@@ -144,7 +179,9 @@ it("elect --rejoin: stands again after the lead was lost", async (context) => {
   const zksh = scene.start(["elect", "--rejoin", LOCK, "--", ...beat.command()]);
   await beat.started(zksh);
   await scene.session.delete(await scene.queue(1));
-  await eventually(() => expect(beat.lines.filter(({ word }) => word.startsWith("pid:"))).toHaveLength(2));
+  await eventually(() =>
+    expect(beat.lines.filter(({ word }) => word.startsWith("pid:"))).toHaveLength(2),
+  );
   beat.end();
   expect(await zksh.result).toMatchObject({ code: 7 });
 });

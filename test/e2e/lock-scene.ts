@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, type TestContext } from "vitest";
 import { NoNodeError } from "../../src/errors.ts";
-import { monotonicMs } from "../../src/io/monotonic-clock.ts";
-import { hasInEnvironment, processTable } from "../../src/io/process-table.ts";
+import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
+import { hasInEnvironment, processTable } from "../../src/processes/process-table.ts";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
@@ -14,7 +14,12 @@ import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { freshChroot, sharedServer } from "../support/shared-server.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
-import { startZksh, type ZkshOptions, type ZkshProcess, type ZkshResult } from "../support/zksh-process.ts";
+import {
+  startZksh,
+  type ZkshOptions,
+  type ZkshProcess,
+  type ZkshResult,
+} from "../support/zksh-process.ts";
 
 const BEAT = join(import.meta.dirname, "fixtures/beat.py");
 
@@ -22,8 +27,9 @@ const BEAT = join(import.meta.dirname, "fixtures/beat.py");
 export const LOCK = "/l";
 
 /**
- * One test's part of a server, and whatever it starts. Made from the test's own context, because tests run beside each
- * other. When the test has passed, nothing may be left: no process, and no ticket below {@link LOCK}.
+ * One test's part of a server, and whatever it starts. Made from the test's own context, because
+ * tests run beside each other. When the test has passed, nothing may be left: no process, and no
+ * ticket below {@link LOCK}.
  */
 export class Scene {
   /** The server with a chroot that is this test's alone. */
@@ -39,7 +45,8 @@ export class Scene {
     this.#context = context;
     this.server = server;
     this.session = this.open();
-    // Last come first: this is before the session above is closed, and after whatever the test opens.
+    // Last come first: this is before the session above is closed, and after whatever the test
+    // opens.
     context.onTestFinished(() => this.#end());
   }
 
@@ -77,16 +84,25 @@ export class Scene {
   }
 
   /** `zksh lock …`, say; stdin stays open unless there is an input. */
-  start(words: readonly string[], { server = this.server, ...options }: SceneOptions = {}): ZkshProcess {
+  start(
+    words: readonly string[],
+    { server = this.server, ...options }: SceneOptions = {},
+  ): ZkshProcess {
     const [name = "", value = ""] = this.#mark.split("=");
-    return startZksh(["-s", server, ...words], { ...options, env: { ...options.env, [name]: value } });
+    return startZksh(["-s", server, ...words], {
+      ...options,
+      env: { ...options.env, [name]: value },
+    });
   }
 
   run(words: readonly string[], options: SceneOptions = {}): Promise<ZkshResult> {
     return this.start(words, { input: "", ...options }).result;
   }
 
-  /** Holds zksh up between the lock and the start of the program, which waits for the answer whether there is a setpriv. */
+  /**
+   * Holds zksh up between the lock and the start of the program, which waits for the answer whether
+   * there is a setpriv.
+   */
   slowStart(): { env: Record<string, string>; reached(): Promise<unknown>; goOn(): void } {
     const bin = this.file();
     mkdirSync(bin);
@@ -103,7 +119,10 @@ export class Scene {
   }
 
   /** A beat under the lock, running. */
-  async holding(options: readonly string[] = [], { words = [], ...rest }: HoldingOptions = {}): Promise<Holding> {
+  async holding(
+    options: readonly string[] = [],
+    { words = [], ...rest }: HoldingOptions = {},
+  ): Promise<Holding> {
     const beat = this.beat();
     const zksh = this.start(["lock", ...options, LOCK, "--", ...beat.command(...words)], rest);
     const pid = await beat.started(zksh);
@@ -162,7 +181,9 @@ export class Scene {
       throw error;
     });
     const left = children.map((name) =>
-      name === "locks" || name === "leases" ? this.#leftBelow(`${path}/${name}`) : [`${path}/${name}`],
+      name === "locks" || name === "leases"
+        ? this.#leftBelow(`${path}/${name}`)
+        : [`${path}/${name}`],
     );
     return (await Promise.all(left)).flat();
   }
@@ -171,8 +192,12 @@ export class Scene {
     const { task } = this.#context;
     try {
       if (task.result?.state !== "pass" && task.result?.state !== "run") return;
-      await eventually(() => expect(this.processes()).toEqual([]), { message: "a process was left" });
-      await eventually(async () => expect(await this.#leftBelow(LOCK)).toEqual([]), { message: "a ticket was left" });
+      await eventually(() => expect(this.processes()).toEqual([]), {
+        message: "a process was left",
+      });
+      await eventually(async () => expect(await this.#leftBelow(LOCK)).toEqual([]), {
+        message: "a ticket was left",
+      });
     } finally {
       for (const pid of this.processes()) kill(pid, "SIGKILL");
       removeDirectory(this.#directory);
@@ -235,7 +260,9 @@ export class Beat {
   /** Waits for beats that are newer than this moment. */
   async goesOn(): Promise<void> {
     const now = monotonicMs();
-    await eventually(() => expect(this.lastAt).toBeGreaterThan(now), { message: "it does not beat" });
+    await eventually(() => expect(this.lastAt).toBeGreaterThan(now), {
+      message: "it does not beat",
+    });
   }
 
   get lastAt(): number {

@@ -14,7 +14,10 @@ afterAll(() => terminals.stop());
 
 const WHO = "\\S+@\\S+";
 
-/** A terminal of its own with `zksh COMMAND`; the program under the lock ends when its file is there. */
+/**
+ * A terminal of its own with `zksh COMMAND`; the program under the lock ends when its file is
+ * there.
+ */
 async function start(scene: Scene, words: readonly string[], columns = 80) {
   const beat = scene.beat();
   const args = ["-s", scene.server, ...words, LOCK, "--", ...beat.command()];
@@ -24,9 +27,12 @@ async function start(scene: Scene, words: readonly string[], columns = 80) {
 
 /** The screen in one line, so that it does not matter where lines were wrapped. */
 async function says(terminal: Terminal, wanted: string, timeoutMs = 10_000): Promise<void> {
-  await eventually(async () => expect((await terminal.screen()).replace(/\s+/g, " ")).toMatch(new RegExp(wanted)), {
-    timeoutMs,
-  });
+  await eventually(
+    async () => expect((await terminal.screen()).replace(/\s+/g, " ")).toMatch(new RegExp(wanted)),
+    {
+      timeoutMs,
+    },
+  );
 }
 
 /** Without the spinner's line, which is repainted, and with ages and names made the same. */
@@ -60,10 +66,15 @@ test("lock: three waiters, from the first to the last", async (context) => {
     first.terminal,
     `held \\d+m?s by ${WHO} pid \\d+ python3 "release 42"; you are next \\(2 more behind you\\); gives up`,
   );
-  await says(third.terminal, `waiting \\d+m?s for /l: held \\d+m?s by .* "release 42"; 3 ahead; gives up in \\d+s`);
+  await says(
+    third.terminal,
+    `waiting \\d+m?s for /l: held \\d+m?s by .* "release 42"; 3 ahead; gives up in \\d+s`,
+  );
   holder.end();
   await holder.terminal.left();
-  expect(await finalScreen(holder.terminal)).toEqual(["✔ acquired /l: lock-0000000000, nobody ahead, token N"]);
+  expect(await finalScreen(holder.terminal)).toEqual([
+    "✔ acquired /l: lock-0000000000, nobody ahead, token N",
+  ]);
   await first.beat.started();
   await says(third.terminal, "2 ahead; gives up", 2_500);
   first.end();
@@ -98,7 +109,10 @@ test("rwlock: a writer behind two readers is next, and a reader behind it waits 
   const writer = await start(scene, ["rwlock", "write"]);
   await scene.queue(3);
   const late = await start(scene, ["rwlock", "read"]);
-  await says(writer.terminal, `2 ahead: ${WHO} pid \\d+ reads.*, ${WHO} pid \\d+ reads.*; you are next`);
+  await says(
+    writer.terminal,
+    `2 ahead: ${WHO} pid \\d+ reads.*, ${WHO} pid \\d+ reads.*; you are next`,
+  );
   await says(
     writer.terminal,
     `waiting \\d+m?s to write /l: held by readers ${WHO} pid \\d+ and ${WHO} pid \\d+; you are next`,
@@ -112,7 +126,9 @@ test("rwlock: a writer behind two readers is next, and a reader behind it waits 
   await late.beat.started();
   late.end();
   await late.terminal.left();
-  expect((await finalScreen(writer.terminal)).at(-1)).toBe("✔ acquired /l to write after Ns, token N");
+  expect((await finalScreen(writer.terminal)).at(-1)).toBe(
+    "✔ acquired /l to write after Ns, token N",
+  );
   expect((await finalScreen(late.terminal)).at(-1)).toBe("✔ acquired /l to read after Ns, token N");
 });
 
@@ -128,7 +144,8 @@ test("sem: two of two permits taken, both holders named, and the queue", async (
   const fourth = await start(scene, sem);
   await says(fourth.terminal, `2 of 2 taken by ${WHO} pid \\d+ and ${WHO} pid \\d+; 1 ahead`);
   for (const { end } of [...holders, third, fourth]) end();
-  for (const { terminal } of [...holders, third, fourth]) expect(await terminal.left()).toMatchObject({ code: 7 });
+  for (const { terminal } of [...holders, third, fourth])
+    expect(await terminal.left()).toMatchObject({ code: 7 });
   expect(await finalScreen(holders[1]?.terminal as Terminal)).toEqual([
     "✔ acquired a permit of /l: lease-0000000001, 2 of 2 taken, token N",
   ]);
@@ -139,12 +156,17 @@ test("elect: who leads, and the place in line", async (context) => {
   const leader = await start(scene, ["elect"]);
   await leader.beat.started();
   const next = await start(scene, ["elect"]);
-  await says(next.terminal, `waiting \\d+m?s to lead /l: led \\d+m?s by ${WHO} pid \\d+ python3; you are next`);
+  await says(
+    next.terminal,
+    `waiting \\d+m?s to lead /l: led \\d+m?s by ${WHO} pid \\d+ python3; you are next`,
+  );
   leader.end();
   await next.beat.started();
   next.end();
   await next.terminal.left();
-  expect(await finalScreen(leader.terminal)).toEqual(["✔ leading /l: latch-0000000000, nobody ahead, token N"]);
+  expect(await finalScreen(leader.terminal)).toEqual([
+    "✔ leading /l: latch-0000000000, nobody ahead, token N",
+  ]);
   expect((await finalScreen(next.terminal)).at(-1)).toBe("✔ leading /l after Ns, token N");
 });
 
@@ -156,7 +178,9 @@ test("at 40 columns no line breaks in the middle of a word", async (context) => 
   await says(waiter.terminal, "you are next; gives up in \\d+s");
   const screen = await waiter.terminal.screen();
   expect(screen.split("\n").filter((line) => line.length > 40)).toEqual([]);
-  expect(screen).toContain("  ticket    lock-0000000001 created\n            (ephemeral, sequential)\n");
+  expect(screen).toContain(
+    "  ticket    lock-0000000001 created\n            (ephemeral, sequential)\n",
+  );
   holder.end();
   await waiter.beat.started();
   waiter.end();
@@ -166,10 +190,23 @@ test("at 40 columns no line breaks in the middle of a word", async (context) => 
 test.for([
   {
     words: ["lock"],
-    operations: ["create -s -e /l/_c_", "ls /l", "get -w /l/_c_", "event NodeDeleted", "delete /l/_c_"],
+    operations: [
+      "create -s -e /l/_c_",
+      "ls /l",
+      "get -w /l/_c_",
+      "event NodeDeleted",
+      "delete /l/_c_",
+    ],
   },
-  { words: ["rwlock", "write"], operations: ["create -s -e /l/_c_", "ls /l", "get -w /l/_c_", "delete /l/_c_"] },
-  { words: ["rwlock", "read"], operations: ["ls /l", "get -w /l/_c_"], holder: ["rwlock", "write"] },
+  {
+    words: ["rwlock", "write"],
+    operations: ["create -s -e /l/_c_", "ls /l", "get -w /l/_c_", "delete /l/_c_"],
+  },
+  {
+    words: ["rwlock", "read"],
+    operations: ["ls /l", "get -w /l/_c_"],
+    holder: ["rwlock", "write"],
+  },
   {
     words: ["sem", "--limit", "1"],
     operations: [
@@ -181,7 +218,10 @@ test.for([
     ],
   },
   { words: ["elect"], operations: ["create -s -e /l/_c_", "ls /l", "get -w /l/_c_"] },
-  { words: ["lock", "--recipe", "unique"], operations: ["create -e /l", "get /l", "get -w /l", "delete /l"] },
+  {
+    words: ["lock", "--recipe", "unique"],
+    operations: ["create -e /l", "get /l", "get -w /l", "delete /l"],
+  },
 ])(
   "$words --explain: numbered, each operation as one would type it",
   async ({ words, operations, holder }, context) => {
@@ -195,7 +235,9 @@ test.for([
     explained.end();
     await explained.terminal.left();
     const screen = await explained.terminal.screen();
-    const numbered = screen.split("\n").flatMap((line) => /^ ?(\d+) {2}(.*)/.exec(line)?.slice(1, 3) ?? []);
+    const numbered = screen
+      .split("\n")
+      .flatMap((line) => /^ ?(\d+) {2}(.*)/.exec(line)?.slice(1, 3) ?? []);
     expect(numbered.filter((_, index) => index % 2 === 0)).toEqual(
       numbered.filter((_, i) => i % 2 === 1).map((_, i) => String(i + 1)),
     );
@@ -213,7 +255,9 @@ test("at the prompt: several locks at once, --explain, what is held, and what qu
   const terminal = await terminals.open({ args: ["-s", scene.server], columns: 80 });
   await terminal.shows("connected to");
   await terminal.enter("lock /m/a /m/b");
-  await terminal.shows(/✔ acquired \/m\/a: lock-0000000000, nobody ahead, token \d+\n✔ acquired \/m\/b: lock-0/);
+  await terminal.shows(
+    /✔ acquired \/m\/a: lock-0000000000, nobody ahead, token \d+\n✔ acquired \/m\/b: lock-0/,
+  );
   await terminal.enter("rwlock write /m/c --explain");
   await terminal.shows("A writer must be alone");
   await terminal.enter("elect /m/d");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { monotonicMs } from "../../src/io/monotonic-clock.ts";
+import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 import { Scene } from "./lock-scene.ts";
@@ -16,7 +16,11 @@ test("a server that comes back with a shorter session timeout does not stop a he
   const scene = await Scene.at(context, first.address);
   const { zksh, beat } = await scene.holding(["--session-timeout", "30s"]);
   await first.kill();
-  second = await startServer({ port, tickTime: 500, config: { dataDir, maxSessionTimeout: "6000" } });
+  second = await startServer({
+    port,
+    tickTime: 500,
+    config: { dataDir, maxSessionTimeout: "6000" },
+  });
   await eventually(() => expect(zksh.stderr).toContain("connected again"), { timeoutMs: 20_000 });
   const resumedAt = monotonicMs();
   // A grace of 5 s is longer than what is left of a session of 6 s between two heartbeats.

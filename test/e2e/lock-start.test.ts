@@ -1,11 +1,12 @@
 /**
- * zksh is killed or frozen at a random moment between getting the lock and the command's first steps: the command never
- * runs while anybody else holds the lock. All clocks here are the machine's monotonic one.
+ * zksh is killed or frozen at a random moment between getting the lock and the command's first
+ * steps: the command never runs while anybody else holds the lock. All clocks here are the
+ * machine's monotonic one.
  *
  * ZKSH_START_ROUNDS=200 ZKSH_START_SEED=N npx vitest run test/e2e/lock-start.test.ts
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { monotonicMs } from "../../src/io/monotonic-clock.ts";
+import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { eventually, sleep } from "../support/eventually.ts";
 import { Random } from "../support/random.ts";
@@ -38,7 +39,9 @@ interface Round {
 
 /** Two for each core. */
 function keepBusy(): () => void {
-  const burners = Array.from({ length: 4 }, () => spawnTracked(process.execPath, ["-e", "for(;;){}"]));
+  const burners = Array.from({ length: 4 }, () =>
+    spawnTracked(process.execPath, ["-e", "for(;;){}"]),
+  );
   return () => {
     for (const burner of burners) burner.kill("SIGKILL");
   };
@@ -98,7 +101,10 @@ class Starts {
     // Beyond the usual, so that some are hit just after the command's first steps.
     const delayMs = this.#random.between(0, this.#usualMs * 1.5);
     const zksh = this.#start(path, beat);
-    await eventually(() => zksh.stderr.includes('"acquired"'), { timeoutMs: 30_000, intervalMs: 1 });
+    await eventually(() => zksh.stderr.includes('"acquired"'), {
+      timeoutMs: 30_000,
+      intervalMs: 1,
+    });
     await sleep(delayMs);
     zksh.kill(this.#signal);
     const hasBegun = beat.hasRun;
@@ -109,7 +115,10 @@ class Starts {
     await next.release();
     if (this.#signal === "SIGSTOP") kill(zksh.pid, "SIGCONT");
     await zksh.result;
-    return { hasBegun, marginMs: beat.lines.length > 0 ? gotAt - lastAt : Number.POSITIVE_INFINITY };
+    return {
+      hasBegun,
+      marginMs: beat.lines.length > 0 ? gotAt - lastAt : Number.POSITIVE_INFINITY,
+    };
   }
 }
 

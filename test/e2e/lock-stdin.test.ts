@@ -1,9 +1,12 @@
-/** A lock without a command is held until stdin ends: a stdin that has ended already would lock nothing, with exit code 0. */
+/**
+ * A lock without a command is held until stdin ends: a stdin that has ended already would lock
+ * nothing, with exit code 0.
+ */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { COPROCESS } from "../../src/commands/lock-topic.ts";
+import { COPROCESS } from "../../src/commands/topics/lock-topic.ts";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { eventually } from "../support/eventually.ts";
 import { spawnTracked } from "../support/tracked-process.ts";
@@ -42,13 +45,22 @@ it.for([
 ])("stdin is $how: 125", async ({ script }, context) => {
   const scene = await Scene.at(context);
   const ran = await shell(scene, script);
-  expect(ran).toMatchObject({ code: 125, stderr: expect.stringContaining("stdin is already at its end: use") });
+  expect(ran).toMatchObject({
+    code: 125,
+    stderr: expect.stringContaining("stdin is already at its end: use"),
+  });
 });
 
 it("stdin is a file with lines for something else: 125, and the file is named as the reason", async (context) => {
   const scene = await Scene.at(context);
-  const ran = await shell(scene, "printf 'a\\nb\\n' >hosts; while read h; do zksh lock /l || exit; done <hosts");
-  expect(ran).toMatchObject({ code: 125, stderr: expect.stringContaining("stdin is a file, which ends at once: use") });
+  const ran = await shell(
+    scene,
+    "printf 'a\\nb\\n' >hosts; while read h; do zksh lock /l || exit; done <hosts",
+  );
+  expect(ran).toMatchObject({
+    code: 125,
+    stderr: expect.stringContaining("stdin is a file, which ends at once: use"),
+  });
 });
 
 it("stdin that ends while the lock is waited for: 125, because it was held for nothing", async (context) => {
@@ -86,43 +98,62 @@ it("an open pipe with bytes in it holds", async (context) => {
 it.for([
   { program: "bash", mark: "coproc" },
   { program: "sh", mark: "mkfifo" },
-])("README: $mark in $program holds the lock for a part of the script", async ({ program, mark }, context) => {
-  const scene = await Scene.at(context);
-  const script = readmeBlock(mark);
-  expect(await run(scene, program, script)).toMatchObject({ code: 0, stdout: "deployed with 1 ticket\n" });
-  expect(await scene.session.getChildren("/deploy")).toEqual([]);
-  const held = await new Mutex(scene.session, "/deploy").acquire();
-  const busy = await run(scene, program, script.replace("zksh lock", "zksh lock -n"));
-  expect([busy.code, busy.stdout]).toEqual([75, ""]);
-  await held.release();
-});
+])(
+  "README: $mark in $program holds the lock for a part of the script",
+  async ({ program, mark }, context) => {
+    const scene = await Scene.at(context);
+    const script = readmeBlock(mark);
+    expect(await run(scene, program, script)).toMatchObject({
+      code: 0,
+      stdout: "deployed with 1 ticket\n",
+    });
+    expect(await scene.session.getChildren("/deploy")).toEqual([]);
+    const held = await new Mutex(scene.session, "/deploy").acquire();
+    const busy = await run(scene, program, script.replace("zksh lock", "zksh lock -n"));
+    expect([busy.code, busy.stdout]).toEqual([75, ""]);
+    await held.release();
+  },
+);
 
 it("README: the first line puts the whole script under the lock", async (context) => {
   const scene = await Scene.at(context);
   const line = readmeBlock("exec zksh lock /deploy -- ");
   const script = `cat >script <<'END'\n#!/bin/sh\n${line}./deploy.sh "$1"\nEND\nchmod +x script; ./script`;
-  expect(await shell(scene, script)).toEqual({ code: 0, stdout: "deployed with 1 ticket\n", stderr: "" });
+  expect(await shell(scene, script)).toEqual({
+    code: 0,
+    stdout: "deployed with 1 ticket\n",
+    stderr: "",
+  });
 });
 
 test("help locks shows the coprocess of the README", () => {
   const lines = readmeBlock("coproc").split("\n").slice(0, -1);
-  expect(lines.map((line) => line.replace(/ +# .*/, ""))).toEqual(COPROCESS.map(({ term }) => term));
+  expect(lines.map((line) => line.replace(/ +# .*/, ""))).toEqual(
+    COPROCESS.map(({ term }) => term),
+  );
 });
 
 /** The code block of README.md that has these words in it. */
 function readmeBlock(words: string): string {
   const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
-  const blocks = [...readme.matchAll(/^```(?:ba)?sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  const blocks = [...readme.matchAll(/^```(?:ba)?sh\n(.*?)^```$/gms)].map(
+    ([, block = ""]) => block,
+  );
   const found = blocks.filter((block) => block.includes(words));
   expect(found).toHaveLength(1);
   return found[0] ?? "";
 }
 
-async function shell(scene: Scene, script: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
+async function shell(
+  scene: Scene,
+  script: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
   return run(scene, "sh", script);
 }
 
-/** Runs a script in a directory of its own, where `zksh` is the built program on the scene's server. */
+/**
+ * Runs a script in a directory of its own, where `zksh` is the built program on the scene's server.
+ */
 async function run(scene: Scene, program: string, script: string) {
   const directory = scene.file();
   execFileSync("mkdir", [directory]);

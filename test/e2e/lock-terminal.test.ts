@@ -26,7 +26,8 @@ test("Ctrl-C tells the program once, and its code is ours", async (context) => {
   const beat = scene.beat();
   const terminal = await open(scene, "lock", LOCK, "--", ...beat.command());
   await beat.started();
-  // Two that come at once could be taken for one: ours is held back until the program has had its own.
+  // Two that come at once could be taken for one: ours is held back until the program has had its
+  // own.
   kill(terminal.pid, "SIGSTOP");
   await terminal.press("C-c");
   await eventually(() => expect(beat.signals).toEqual(["SIGINT"]));
@@ -63,19 +64,25 @@ test("the program can ask on /dev/tty", async (context) => {
 
 test("while it waits one line says for whom, and then what was got, before the program writes; Ctrl-C ends it", async (context) => {
   const scene = await Scene.at(context);
-  const held = await new Mutex(scene.session, LOCK, { holder: { who: "ann@web3", pid: 4711 } }).acquire();
+  const held = await new Mutex(scene.session, LOCK, {
+    holder: { who: "ann@web3", pid: 4711 },
+  }).acquire();
   const [waiter, impatient] = [
     await open(scene, "lock", "-w", "1m", LOCK, "--", "echo", "served"),
     await open(scene, "lock", LOCK, "--", "echo", "never"),
   ];
-  await waiter.shows(/waiting \d+m?s for \/l: held \d+m?s by ann@web3 pid 4711;[^⠀]*; gives\s+up\s+in\s+\d+s/);
+  await waiter.shows(
+    /waiting \d+m?s for \/l: held \d+m?s by ann@web3 pid 4711;[^⠀]*; gives\s+up\s+in\s+\d+s/,
+  );
   await impatient.shows(/waiting \d+m?s for \/l: held .* by ann@web3/);
   await impatient.press("C-c");
   expect(await impatient.left()).toMatchObject({ code: 130 });
   await scene.queue(2);
   await held.release();
   expect(await waiter.left()).toMatchObject({ code: 0 });
-  expect(await waiter.screen()).toMatch(/\n✔ acquired \/l after \d+m?s, token \d+\nserved\n\[left with 0\]$/);
+  expect(await waiter.screen()).toMatch(
+    /\n✔ acquired \/l after \d+m?s, token \d+\nserved\n\[left with 0\]$/,
+  );
 });
 
 test("the shell: counted, in the prompt, given back by unlock and at the end", async (context) => {
@@ -116,7 +123,9 @@ test("the shell: what tells it to end while a program runs under a lock ends the
     const { pid } = terminal;
     if (end === "the terminal is closed") await terminal.close();
     else kill(pid, end);
-    await eventually(() => expect(beat.signals).toContain(end === "SIGTERM" ? "SIGTERM" : "SIGHUP"));
+    await eventually(() =>
+      expect(beat.signals).toContain(end === "SIGTERM" ? "SIGTERM" : "SIGHUP"),
+    );
     beat.end();
     if (end !== "the terminal is closed") {
       expect(await terminal.left()).toMatchObject({ code: end === "SIGTERM" ? 143 : 129 });
@@ -131,7 +140,11 @@ test("a script: what tells it to end while a program runs under a lock ends it b
   const scene = await Scene.at(context);
   for (const options of [[], ["--keep-going"]]) {
     const beat = scene.beat();
-    const zksh = scene.start([...options, "-c", `lock ${LOCK} -- ${beat.command().join(" ")}; create /after`]);
+    const zksh = scene.start([
+      ...options,
+      "-c",
+      `lock ${LOCK} -- ${beat.command().join(" ")}; create /after`,
+    ]);
     await beat.started();
     kill(zksh.pid, "SIGTERM");
     await eventually(() => expect(beat.signals).toContain("SIGTERM"));
@@ -185,7 +198,9 @@ test("a script whose lock somebody asks for gives it back and stops with 121", a
   zksh.write(`lock ${LOCK}\n`);
   await askFor(scene, await scene.queue(1));
   await scene.queue(0);
-  await eventually(() => expect(zksh.stderr).toContain(`bob@web4 asks for ${LOCK} (urgent): given back`));
+  await eventually(() =>
+    expect(zksh.stderr).toContain(`bob@web4 asks for ${LOCK} (urgent): given back`),
+  );
   zksh.write("create /after\n");
   expect(await zksh.result).toMatchObject({ code: 121 });
   expect(zksh.stderr).toContain(`asked to give up ${LOCK} by bob@web4: urgent`);

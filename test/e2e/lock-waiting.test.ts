@@ -1,4 +1,7 @@
-/** On the way to a lock: not waiting, waiting in vain, being told to stop, and whatever happens to the queue meanwhile. */
+/**
+ * On the way to a lock: not waiting, waiting in vain, being told to stop, and whatever happens to
+ * the queue meanwhile.
+ */
 import { describe, expect, test } from "vitest";
 import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { eventually, sleep } from "../support/eventually.ts";
@@ -16,18 +19,24 @@ it.for([
   { code: 124, words: ["-w", "4s"], says: "gave up on /l after 4s: still held" },
   { code: 9, words: ["-w", "4s", "-E", "9"], says: "gave up on /l after 4s: still held" },
   { code: 0, words: ["-w", "4s", "-E", "0"], says: "gave up on /l after 4s: still held" },
-])("$words on a lock that is held: code $code, and the holder named", async ({ code, words, says }, context) => {
-  const scene = await Scene.at(context);
-  const holder = await scene.holding(["--why", "release 42"]);
-  const beat = scene.beat();
-  const ran = await scene.run(["lock", ...words, LOCK, "--", ...beat.command()]);
-  const by = `${says ?? "/l is held"} by .*@.* pid ${holder.zksh.pid} python3 "release 42"`;
-  expect(ran).toMatchObject({ code, stderr: expect.stringMatching(new RegExp(`^error: ${by}\n$`)) });
-  expect(beat.hasRun).toBe(false);
-  expect(await scene.tickets()).toHaveLength(1);
-  holder.beat.end();
-  await holder.zksh.result;
-});
+])(
+  "$words on a lock that is held: code $code, and the holder named",
+  async ({ code, words, says }, context) => {
+    const scene = await Scene.at(context);
+    const holder = await scene.holding(["--why", "release 42"]);
+    const beat = scene.beat();
+    const ran = await scene.run(["lock", ...words, LOCK, "--", ...beat.command()]);
+    const by = `${says ?? "/l is held"} by .*@.* pid ${holder.zksh.pid} python3 "release 42"`;
+    expect(ran).toMatchObject({
+      code,
+      stderr: expect.stringMatching(new RegExp(`^error: ${by}\n$`)),
+    });
+    expect(beat.hasRun).toBe(false);
+    expect(await scene.tickets()).toHaveLength(1);
+    holder.beat.end();
+    await holder.zksh.result;
+  },
+);
 
 it("-w may be longer than a timer's time", async (context) => {
   const scene = await Scene.at(context);
@@ -55,27 +64,32 @@ it.for([
   { signal: "SIGTERM", code: 143 },
   { signal: "SIGINT", code: 130 },
   { signal: "SIGHUP", code: 129 },
-] as const)("$signal while queued: $code at once, and no ticket stays", async ({ signal, code }, context) => {
-  const scene = await Scene.at(context);
-  const rival = new Mutex(scene.session, LOCK);
-  const held = await rival.acquire();
-  const beat = scene.beat();
-  const zksh = scene.start(["lock", LOCK, "--", ...beat.command()]);
-  await scene.queue(2);
-  const told = performance.now();
-  zksh.kill(signal);
-  expect(await zksh.result).toMatchObject({ code, signal: null });
-  expect(performance.now() - told).toBeLessThan(2_000);
-  await scene.queue(1);
-  await held.release();
-  expect(beat.hasRun).toBe(false);
-});
+] as const)(
+  "$signal while queued: $code at once, and no ticket stays",
+  async ({ signal, code }, context) => {
+    const scene = await Scene.at(context);
+    const rival = new Mutex(scene.session, LOCK);
+    const held = await rival.acquire();
+    const beat = scene.beat();
+    const zksh = scene.start(["lock", LOCK, "--", ...beat.command()]);
+    await scene.queue(2);
+    const told = performance.now();
+    zksh.kill(signal);
+    expect(await zksh.result).toMatchObject({ code, signal: null });
+    expect(performance.now() - told).toBeLessThan(2_000);
+    await scene.queue(1);
+    await held.release();
+    expect(beat.hasRun).toBe(false);
+  },
+);
 
 it("SIGINT while queued and no server answers: 130 at once, and the session takes the ticket", async (context) => {
   const scene = await Scene.at(context);
   const held = await new Mutex(scene.session, LOCK).acquire();
   const { proxy, server } = await scene.network();
-  const zksh = scene.start(["-v", "lock", "--session-timeout", "6s", LOCK, "--", "true"], { server });
+  const zksh = scene.start(["-v", "lock", "--session-timeout", "6s", LOCK, "--", "true"], {
+    server,
+  });
   await eventually(() => expect(zksh.stderr).toContain("watching"));
   await proxy.refuse();
   await eventually(() => expect(zksh.stderr).toContain("no server answers"));
@@ -91,11 +105,17 @@ it("a request to give way, or a deleted ticket, ends the wait: 121", async (cont
   const held = await new Mutex(scene.session, LOCK).acquire();
   const asked = scene.run(["lock", LOCK, "--", "true"]);
   await scene.session.setData(await scene.queue(2), Buffer.from("unlock"));
-  expect(await asked).toMatchObject({ code: 121, stderr: expect.stringContaining("asked to give up /l") });
+  expect(await asked).toMatchObject({
+    code: 121,
+    stderr: expect.stringContaining("asked to give up /l"),
+  });
   await scene.queue(1);
   const removed = scene.run(["lock", LOCK, "--", "true"]);
   await scene.session.delete(await scene.queue(2));
-  expect(await removed).toMatchObject({ code: 121, stderr: expect.stringContaining("somebody removed our ticket") });
+  expect(await removed).toMatchObject({
+    code: 121,
+    stderr: expect.stringContaining("somebody removed our ticket"),
+  });
   await held.release();
 });
 
@@ -135,7 +155,9 @@ it("a session that ends while queued: a new place, said aloud, and served in the
   await scene.queue(1);
   // Somebody who came later is before it now.
   const rival = await scene.rival();
-  await eventually(() => expect(zksh.stderr).toContain(`the session ended while waiting for ${LOCK}; queuing again`));
+  await eventually(() =>
+    expect(zksh.stderr).toContain(`the session ended while waiting for ${LOCK}; queuing again`),
+  );
   // Longer than it takes to give up a server that has never answered.
   await sleep(2_500);
   await proxy.listen();
@@ -156,7 +178,9 @@ it("a server that is silent for longer than the session lasts, from the first by
     isGreeted ||= direction === "to-server";
   };
   const beat = scene.beat();
-  const zksh = scene.start(["lock", "--session-timeout", "2s", LOCK, "--", ...beat.command()], { server });
+  const zksh = scene.start(["lock", "--session-timeout", "2s", LOCK, "--", ...beat.command()], {
+    server,
+  });
   await eventually(() => isGreeted);
   await sleep(2_500);
   proxy.resume();
@@ -169,7 +193,16 @@ it("Ctrl-C while it waits for a server to queue again: 130, and no word of a bug
   const scene = await Scene.at(context);
   const held = await new Mutex(scene.session, LOCK).acquire();
   const { proxy, server } = await scene.network();
-  const words = ["--connect-timeout", "1500ms", "lock", "--session-timeout", "2s", LOCK, "--", "true"];
+  const words = [
+    "--connect-timeout",
+    "1500ms",
+    "lock",
+    "--session-timeout",
+    "2s",
+    LOCK,
+    "--",
+    "true",
+  ];
   const zksh = scene.start(words, { server });
   await scene.queue(2);
   await proxy.refuse();
@@ -177,7 +210,10 @@ it("Ctrl-C while it waits for a server to queue again: 130, and no word of a bug
   // In the rest behind the first attempt, of a second too.
   await sleep(2_000);
   zksh.kill("SIGINT");
-  expect(await zksh.result).toMatchObject({ code: 130, stderr: expect.not.stringContaining("internal error") });
+  expect(await zksh.result).toMatchObject({
+    code: 130,
+    stderr: expect.not.stringContaining("internal error"),
+  });
   await held.release();
 });
 
@@ -186,7 +222,10 @@ describe("123, and the program never ran:", () => {
     const scene = await Scene.at(context);
     const beat = scene.beat();
     const server = `127.0.0.1:${await freePort()}`;
-    const ran = await scene.run(["--connect-timeout", "500ms", "lock", LOCK, "--", ...beat.command()], { server });
+    const ran = await scene.run(
+      ["--connect-timeout", "500ms", "lock", LOCK, "--", ...beat.command()],
+      { server },
+    );
     expect(ran).toMatchObject({ code: 123, stderr: expect.stringContaining("cannot connect") });
     expect(beat.hasRun).toBe(false);
   });
@@ -214,7 +253,9 @@ describe("123, and the program never ran:", () => {
 
 it("tokens grow from holder to holder, also when the path was deleted in between", async (context) => {
   const scene = await Scene.at(context);
-  const locks = [scene.session, scene.open(), scene.open()].map((session) => new Mutex(session, LOCK));
+  const locks = [scene.session, scene.open(), scene.open()].map(
+    (session) => new Mutex(session, LOCK),
+  );
   const tokens: bigint[] = [];
   let holders = 0;
   const turn = (lock: Mutex) =>

@@ -1,9 +1,12 @@
-/** The watchdog dies, or is all that is left: the command still never outlives its lock. Needs root on Linux. */
+/**
+ * The watchdog dies, or is all that is left: the command still never outlives its lock. Needs root
+ * on Linux.
+ */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
-import { findProcess } from "../../src/io/process-table.ts";
+import { findProcess } from "../../src/processes/process-table.ts";
 import { eventually } from "../support/eventually.ts";
 import { kill, LOCK, Scene } from "./lock-scene.ts";
 
@@ -27,7 +30,9 @@ function watchdogs(scene: Scene, parent: number): number[] {
 }
 
 function watchdogOf(scene: Scene, parent: number, but?: number): Promise<number> {
-  return eventually(() => watchdogs(scene, parent).find((pid) => pid !== but) ?? false, { message: "no watchdog" });
+  return eventually(() => watchdogs(scene, parent).find((pid) => pid !== but) ?? false, {
+    message: "no watchdog",
+  });
 }
 
 it("ends, and cannot be replaced: the command is stopped, 120", async (context) => {
@@ -38,8 +43,12 @@ it("ends, and cannot be replaced: the command is stopped, 120", async (context) 
   kill(await watchdogOf(scene, zksh.pid), "SIGKILL");
   const { code, stderr } = await zksh.result;
   expect([code, beat.signals]).toEqual([120, ["SIGTERM"]]);
-  expect(stderr).toContain("the watchdog has ended: cannot start the watchdog: too many open files");
-  expect(stderr).toContain(`sent TERM to process ${pid} and its group: nothing would stop it in time`);
+  expect(stderr).toContain(
+    "the watchdog has ended: cannot start the watchdog: too many open files",
+  );
+  expect(stderr).toContain(
+    `sent TERM to process ${pid} and its group: nothing would stop it in time`,
+  );
 });
 
 it("ends, and is replaced: the command hears nothing of it", async (context) => {
@@ -103,7 +112,14 @@ it("counts the time that the machine was suspended", async (context) => {
   const setClock = (seconds: number) => writeFileSync(clock, `${seconds.toFixed(2)} 0.00\n`);
   setClock(uptime());
   // A boot clock that can be set: what a suspended machine looks like to those who wake up on it.
-  const within = ["unshare", "--mount", "sh", "-c", `mount --bind ${clock} /proc/uptime && exec "$@"`, "sh"];
+  const within = [
+    "unshare",
+    "--mount",
+    "sh",
+    "-c",
+    `mount --bind ${clock} /proc/uptime && exec "$@"`,
+    "sh",
+  ];
   const { zksh, beat, pid } = await scene.holding(["--session-timeout", "40s"], {
     through: within,
     words: ["stubborn"],

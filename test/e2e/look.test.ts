@@ -19,9 +19,15 @@ const lines: { line: string; shows: string | RegExp }[] = [
   { line: "ls /app", shows: "\nlease*  日本\n" },
   { line: "ls /app/lease", shows: "\n(no children)\n" },
   { line: "get /app/lease", shows: "\n(no data)\n" },
-  { line: "get /app", shows: '\n{\n  "name": "orders",\n  "replicas": 3,\n  "debug": false,\n  "owner": null\n}\n' },
+  {
+    line: "get /app",
+    shows: '\n{\n  "name": "orders",\n  "replicas": 3,\n  "debug": false,\n  "owner": null\n}\n',
+  },
   { line: "stat /zookeeper", shows: "\nctime          = never set\n" },
-  { line: "get /app/leese", shows: "/app/leese (NoNode)\n  nearest existing parent: /app; did you mean /app/lease?\n" },
+  {
+    line: "get /app/leese",
+    shows: "/app/leese (NoNode)\n  nearest existing parent: /app; did you mean /app/lease?\n",
+  },
   { line: "lock /deploy", shows: /lock:\/deploy \/ ›$/ },
   { line: "lock /jobs", shows: /lock:\/deploy,\/jobs \/ ›$/ },
   { line: "rwlock read /db", shows: /lock:\/deploy,\/jobs read:\/db \/ ›$/ },
@@ -43,10 +49,14 @@ test("a session has the terminal's 16 colours, and neither blue nor yellow", asy
   const [bold, dim, red, green, magenta, cyan] = [1, 2, 31, 32, 35, 36];
   for (const code of [bold, dim, red, green, magenta, cyan]) expect(codes).toContain(code);
   const resets = [0, 39, 49];
-  expect([...codes].filter((code) => ![bold, dim, red, green, magenta, cyan, ...resets].includes(code))).toEqual([]);
+  expect(
+    [...codes].filter((code) => ![bold, dim, red, green, magenta, cyan, ...resets].includes(code)),
+  ).toEqual([]);
 });
 
 test("a session with NO_COLOR shows the same text, and no colours", async () => {
   const terminal = await session({ NO_COLOR: "1" });
-  expect([...(await terminal.colorCodes())].filter((code) => code !== 0 && code !== 39 && code !== 49)).toEqual([]);
+  expect(
+    [...(await terminal.colorCodes())].filter((code) => code !== 0 && code !== 39 && code !== 49),
+  ).toEqual([]);
 });

@@ -6,7 +6,9 @@ import { startServer } from "../support/zookeeper-server.ts";
 const CHILDREN = 300_000;
 const BATCH = 2_000;
 
-/** A key must be answered within this, whatever TAB is doing: a slow machine's measure of "at once". */
+/**
+ * A key must be answered within this, whatever TAB is doing: a slow machine's measure of "at once".
+ */
 const AT_ONCE_MS = 5_000;
 
 async function crowdedServer(): Promise<string> {
@@ -15,10 +17,14 @@ async function crowdedServer(): Promise<string> {
   onTestFinished(() => server.stop());
   const session = openFor(server.address, { timeoutMs: 60_000 });
   await session.create("/crowd", null);
-  const create = (_: unknown, index: number) => ({ op: "create", path: `/crowd/${name(index)}`, data: null }) as const;
+  const create = (_: unknown, index: number) =>
+    ({ op: "create", path: `/crowd/${name(index)}`, data: null }) as const;
   const ops = Array.from({ length: CHILDREN }, create);
-  const batches = Array.from({ length: CHILDREN / BATCH }, (_, i) => ops.slice(i * BATCH, (i + 1) * BATCH));
-  // One after the other: a heartbeat behind all of them would come too late where they take half a minute.
+  const batches = Array.from({ length: CHILDREN / BATCH }, (_, i) =>
+    ops.slice(i * BATCH, (i + 1) * BATCH),
+  );
+  // One after the other: a heartbeat behind all of them would come too late where they take half a
+  // minute.
   for (const batch of batches) await session.multi(batch);
   await session.close();
   return server.address;

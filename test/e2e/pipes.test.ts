@@ -3,11 +3,16 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { quoteWord } from "../../src/shell/line.ts";
+import { quoteWord } from "../../src/shell/parsing/lexer.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFor } from "../support/open-session.ts";
 import { freshChroot } from "../support/shared-server.ts";
-import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "../support/tracked-process.ts";
+import {
+  ended,
+  removeDirectory,
+  spawnTracked,
+  temporaryDirectory,
+} from "../support/tracked-process.ts";
 import { runZksh, startZksh } from "../support/zksh-process.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/zksh.js");
@@ -30,10 +35,13 @@ async function sh(line: string): Promise<{ code: number | null; stdout: string; 
     detached: true,
   });
   const out = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) child[name]?.on("data", (chunk) => (out[name] += chunk));
+  for (const name of ["stdout", "stderr"] as const)
+    child[name]?.on("data", (chunk) => (out[name] += chunk));
   child.stdin?.end();
   await ended(child);
-  await eventually(() => child.stdout?.readableEnded === true && child.stderr?.readableEnded === true);
+  await eventually(
+    () => child.stdout?.readableEnded === true && child.stderr?.readableEnded === true,
+  );
   return { code: child.exitCode, ...out };
 }
 
@@ -68,17 +76,23 @@ const NAMES = [
 ];
 
 describe("names", () => {
-  test.each(NAMES)("%s is created, listed, read and deleted, as one command and in a script", async (name) => {
-    const path = `/${name}`;
-    const one = async (...argv: string[]) => String((await runZksh(argv, { env })).stdout);
-    expect(await one("create", path, `data of ${name}`)).toBe(`${path}\n`);
-    expect((await one("ls", "/")).split("\n")).toContain(name);
-    expect(await one("get", path)).toBe(`data of ${name}`);
-    expect(JSON.parse(await one("--json", "get", path))).toMatchObject({ path, data: `data of ${name}` });
-    const script = `get ${quoteWord(path)}\ndelete ${quoteWord(path)}\nexists ${quoteWord(path)}\n`;
-    expect(await runZksh([], { env, input: script })).toMatchObject({ code: 1, stderr: "" });
-    expect((await one("ls", "/")).split("\n")).not.toContain(name);
-  });
+  test.each(NAMES)(
+    "%s is created, listed, read and deleted, as one command and in a script",
+    async (name) => {
+      const path = `/${name}`;
+      const one = async (...argv: string[]) => String((await runZksh(argv, { env })).stdout);
+      expect(await one("create", path, `data of ${name}`)).toBe(`${path}\n`);
+      expect((await one("ls", "/")).split("\n")).toContain(name);
+      expect(await one("get", path)).toBe(`data of ${name}`);
+      expect(JSON.parse(await one("--json", "get", path))).toMatchObject({
+        path,
+        data: `data of ${name}`,
+      });
+      const script = `get ${quoteWord(path)}\ndelete ${quoteWord(path)}\nexists ${quoteWord(path)}\n`;
+      expect(await runZksh([], { env, input: script })).toMatchObject({ code: 1, stderr: "" });
+      expect((await one("ls", "/")).split("\n")).not.toContain(name);
+    },
+  );
 
   test("with control characters are refused, and shown without harm", async () => {
     const { code, stdout, stderr } = await runZksh(["create", "/a\u001b[2J"], { env });
@@ -89,32 +103,49 @@ describe("names", () => {
 
   test("that ls gives a script can be used as they are", async () => {
     await runZksh(["-c", "create /list; create '/list/a b'; create /list/c"], { env });
-    const line = 'zksh ls /list | while IFS= read -r name; do zksh delete "/list/$name" || exit; done; zksh ls /list';
+    const line =
+      'zksh ls /list | while IFS= read -r name; do zksh delete "/list/$name" || exit; done; zksh ls /list';
     expect(await sh(line)).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 });
 
 describe("escapes", () => {
-  const lines = ["help", "ls -s /", "get /escape", "get /none", "gte", "watch /escape --within 20ms"];
+  const lines = [
+    "help",
+    "ls -s /",
+    "get /escape",
+    "get /none",
+    "gte",
+    "watch /escape --within 20ms",
+  ];
 
   test.each([
     { name: "in a pipe", more: {} },
     { name: "with NO_COLOR", more: { NO_COLOR: "1", FORCE_COLOR: "1" } },
     { name: "with TERM=dumb", more: { TERM: "dumb" } },
-    { name: "on a terminal with NO_COLOR", more: { NO_COLOR: "1", TERM: "xterm-256color" }, isTerminal: true },
+    {
+      name: "on a terminal with NO_COLOR",
+      more: { NO_COLOR: "1", TERM: "xterm-256color" },
+      isTerminal: true,
+    },
     { name: "on a terminal with TERM=dumb", more: { TERM: "dumb" }, isTerminal: true },
   ])("are not written $name", async ({ more, isTerminal = false }) => {
     await runZksh(["create", "/escape", "x"], { env });
     for (const line of lines) {
       const words = `"${process.execPath}" "${PROGRAM}" ${line}`;
       const child = isTerminal
-        ? spawnTracked("script", ["-qfec", words, "/dev/null"], { env: { PATH: process.env.PATH, ...env, ...more } })
+        ? spawnTracked("script", ["-qfec", words, "/dev/null"], {
+            env: { PATH: process.env.PATH, ...env, ...more },
+          })
         : spawnTracked("bash", ["-c", words], { env: { PATH: process.env.PATH, ...env, ...more } });
       let written = "";
-      for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (written += chunk));
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on("data", (chunk) => (written += chunk));
       child.stdin?.end();
       await ended(child);
-      await eventually(() => child.stdout?.readableEnded === true && child.stderr?.readableEnded === true);
+      await eventually(
+        () => child.stdout?.readableEnded === true && child.stderr?.readableEnded === true,
+      );
       expect(written).not.toBe("");
       expect(written).not.toContain("\u001b");
     }
@@ -125,7 +156,9 @@ describe("the other end", () => {
   test("may stop reading", async () => {
     const session = openFor(server);
     await session.create("/many", null);
-    await Promise.all(Array.from({ length: 3_000 }, (_, i) => session.create(`/many/${"n".repeat(100)}${i}`, null)));
+    await Promise.all(
+      Array.from({ length: 3_000 }, (_, i) => session.create(`/many/${"n".repeat(100)}${i}`, null)),
+    );
     const lines = [
       { line: "zksh ls /many | head -1", ends: 0 },
       { line: "zksh ls -R /many | head -1", ends: 0 },
@@ -140,7 +173,10 @@ describe("the other end", () => {
 
   test.each([
     { name: "a closed stdin", line: "zksh get /in <&-; zksh -c 'get /in' <&-" },
-    { name: "/dev/null", line: "zksh get /in < /dev/null; zksh -c 'get /in' < /dev/null; zksh < /dev/null" },
+    {
+      name: "/dev/null",
+      line: "zksh get /in < /dev/null; zksh -c 'get /in' < /dev/null; zksh < /dev/null",
+    },
   ])("may be $name", async ({ line }) => {
     await runZksh(["create", "/in", "x"], { env });
     expect(await sh(line)).toEqual({ code: 0, stdout: "xx", stderr: "" });
@@ -148,7 +184,10 @@ describe("the other end", () => {
 
   test("may be a file of any length, read from where it stands", async () => {
     const lines = Array.from({ length: 3_000 }, (_, i) => `set /file-in ${"ü".repeat(30)}${i}`);
-    writeFileSync(join(directory, "script"), ["not for zksh", "create /file-in", ...lines, "get /file-in"].join("\n"));
+    writeFileSync(
+      join(directory, "script"),
+      ["not for zksh", "create /file-in", ...lines, "get /file-in"].join("\n"),
+    );
     const { code, stdout, stderr } = await sh("{ read -r; zksh; } < script");
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toBe(`/file-in\n${"ü".repeat(30)}2999`);
@@ -156,7 +195,11 @@ describe("the other end", () => {
 
   test("may be a directory, which is an error", async () => {
     for (const line of ["zksh < .", "zksh create /from-directory - < ."]) {
-      expect(await sh(line)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(/error: .*EISDIR/) });
+      expect(await sh(line)).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/error: .*EISDIR/),
+      });
     }
   });
 
@@ -179,7 +222,11 @@ describe("the other end", () => {
     const lines = ["get /in", "-c 'get /in'", "--json ls /", "ls -R /"];
     for (const line of lines) {
       const { code, stderr } = await sh(`zksh ${line} ${redirection}`);
-      expect([line, code, stderr]).toEqual([line, 1, expect.stringContaining(`cannot write the output: ${says}`)]);
+      expect([line, code, stderr]).toEqual([
+        line,
+        1,
+        expect.stringContaining(`cannot write the output: ${says}`),
+      ]);
     }
   });
 

@@ -1,4 +1,7 @@
-/** Long scripts, whose lines share flights: what is written and done is what one line after the other would have. */
+/**
+ * Long scripts, whose lines share flights: what is written and done is what one line after the
+ * other would have.
+ */
 import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +21,9 @@ let env: { ZKSH_SERVER: string };
 beforeAll(async () => {
   server = await freshChroot();
   env = { ZKSH_SERVER: server };
-  const script = ["create /n", ...numbers(COUNT).map((i) => `create /n/${i} data-${i},`)].join("\n");
+  const script = ["create /n", ...numbers(COUNT).map((i) => `create /n/${i} data-${i},`)].join(
+    "\n",
+  );
   await runZksh(["--keep-going"], { env, input: script });
 });
 
@@ -40,7 +45,9 @@ const FORMATS = [
 
 describe("the output", () => {
   test.each(FORMATS)("is in the order of the lines: $format", async ({ format, data }) => {
-    const input = lines(COUNT, (i) => (i % 7 === 0 ? `ls /n/${i}` : i % 5 === 0 ? `stat /n/${i}` : `get /n/${i}`));
+    const input = lines(COUNT, (i) =>
+      i % 7 === 0 ? `ls /n/${i}` : i % 5 === 0 ? `stat /n/${i}` : `get /n/${i}`,
+    );
     const { code, stdout, stderr } = await runZksh(["-o", format], { env, input });
     expect([code, stderr]).toEqual([0, ""]);
     let at = 0;
@@ -52,11 +59,17 @@ describe("the output", () => {
   });
 
   test("has errors between the lines around them, each with its line", async () => {
-    const input = lines(300, (i) => (i % 10 === 3 ? `get /none/${i}` : i % 10 === 7 ? `nonsense ${i}` : `get /n/${i}`));
-    const child = spawnTracked("bash", ["-c", `"$0" bin/zksh.js --keep-going 2>&1`, process.execPath], {
-      cwd: `${import.meta.dirname}/../..`,
-      env: { ...process.env, ...env },
-    });
+    const input = lines(300, (i) =>
+      i % 10 === 3 ? `get /none/${i}` : i % 10 === 7 ? `nonsense ${i}` : `get /n/${i}`,
+    );
+    const child = spawnTracked(
+      "bash",
+      ["-c", `"$0" bin/zksh.js --keep-going 2>&1`, process.execPath],
+      {
+        cwd: `${import.meta.dirname}/../..`,
+        env: { ...process.env, ...env },
+      },
+    );
     let written = "";
     child.stdout?.on("data", (chunk) => (written += chunk));
     child.stdin?.end(input);
@@ -65,7 +78,9 @@ describe("the output", () => {
     const seen = [...written.matchAll(/data-(\d+),|stdin:(\d+): error/g)].map(([, data, line]) =>
       line === undefined ? `data ${data}` : `error ${Number(line) - 1}`,
     );
-    const expected = numbers(300).map((i) => (i % 10 === 3 || i % 10 === 7 ? `error ${i}` : `data ${i}`));
+    const expected = numbers(300).map((i) =>
+      i % 10 === 3 || i % 10 === 7 ? `error ${i}` : `data ${i}`,
+    );
     expect([child.exitCode, seen]).toEqual([8, expected]);
   });
 
@@ -74,7 +89,10 @@ describe("the output", () => {
     const data = numbers(200).map(() => randomBytes(50 * 1024).toString("hex"));
     await session.create("/large", null);
     await Promise.all(data.map((text, i) => session.create(`/large/${i}`, Buffer.from(text))));
-    const { code, stdout, stderr } = await runZksh([], { env, input: lines(200, (i) => `get /large/${i}`) });
+    const { code, stdout, stderr } = await runZksh([], {
+      env,
+      input: lines(200, (i) => `get /large/${i}`),
+    });
     expect([code, stderr, String(stdout) === data.join("")]).toEqual([0, "", true]);
   });
 
@@ -96,10 +114,25 @@ describe("the output", () => {
 
 describe("a failure in the middle", () => {
   test.each([
-    { name: "a read", line: "get /none", says: "stdin:51: error: no such znode: /none (NoNode)", code: 3 },
+    {
+      name: "a read",
+      line: "get /none",
+      says: "stdin:51: error: no such znode: /none (NoNode)",
+      code: 3,
+    },
     { name: "an answer that says no", line: "exists /none", says: "", code: 1 },
-    { name: "a mistake", line: "get", says: "stdin:51: error: missing required argument 'path'", code: 2 },
-    { name: "a write", line: "create /n/1", says: "stdin:51: error: znode already exists: /n/1", code: 5 },
+    {
+      name: "a mistake",
+      line: "get",
+      says: "stdin:51: error: missing required argument 'path'",
+      code: 2,
+    },
+    {
+      name: "a write",
+      line: "create /n/1",
+      says: "stdin:51: error: znode already exists: /n/1",
+      code: 5,
+    },
   ])("ends the script: $name", async ({ line, says, code }) => {
     const after = `/after-${code}`;
     const input = `${lines(50, (i) => `get /n/${i}`)}${line}\nget /n/50\ncreate ${after}\nget /n/51\n`;
@@ -129,17 +162,20 @@ test.each([
   { argv: [], code: 2, says: "stdin:3: error: the script is not UTF-8" },
   { argv: ["--keep-going"], code: 8, says: "stdin:3: error: the script is not UTF-8" },
   { argv: ["-o", "zkcli"], code: 2, says: "the script is not UTF-8" },
-])("bytes that are no text are told, and not stored as something else: $argv", async ({ argv, code, says }) => {
-  const node = "/latin1";
-  const input = Buffer.concat([
-    Buffer.from(`create ${node} ü\n\nset ${node} na`),
-    Buffer.of(0xef),
-    Buffer.from("ve\n"),
-  ]);
-  const { stderr, ...ended } = await runZksh(argv, { input, env });
-  expect([ended.code, stderr]).toEqual([code, expect.stringContaining(says)]);
-  expect(await runZksh(["exists", node], { env })).toMatchObject({ code: 1 });
-});
+])(
+  "bytes that are no text are told, and not stored as something else: $argv",
+  async ({ argv, code, says }) => {
+    const node = "/latin1";
+    const input = Buffer.concat([
+      Buffer.from(`create ${node} ü\n\nset ${node} na`),
+      Buffer.of(0xef),
+      Buffer.from("ve\n"),
+    ]);
+    const { stderr, ...ended } = await runZksh(argv, { input, env });
+    expect([ended.code, stderr]).toEqual([code, expect.stringContaining(says)]);
+    expect(await runZksh(["exists", node], { env })).toMatchObject({ code: 1 });
+  },
+);
 
 describe("a line sees what the lines before it have done, and nothing of those behind it", () => {
   test.each([{ argv: [] }, { argv: ["--keep-going"] }, { argv: ["-o", "zkcli", "--keep-going"] }])(
@@ -155,7 +191,9 @@ describe("a line sees what the lines before it have done, and nothing of those b
       const text = String(stdout);
       const seen = [...text.matchAll(/v(\d+),/g)].map(([, round]) => Number(round));
       expect(seen).toEqual(numbers(400).map((i) => Math.floor(i / 4)));
-      const versions = [...text.matchAll(/dataVersion[ =]+(\d+)/g)].map(([, version]) => Number(version));
+      const versions = [...text.matchAll(/dataVersion[ =]+(\d+)/g)].map(([, version]) =>
+        Number(version),
+      );
       expect(versions).toEqual(numbers(100).map((i) => i + 1));
     },
   );
@@ -163,7 +201,8 @@ describe("a line sees what the lines before it have done, and nothing of those b
 
 describe("other servers", () => {
   test("one without multiRead is asked plainly", async () => {
-    const answers = (path: string) => Buffer.concat([length(path.length), Buffer.from(path), Buffer.alloc(68)]);
+    const answers = (path: string) =>
+      Buffer.concat([length(path.length), Buffer.from(path), Buffer.alloc(68)]);
     const fake = await startFakeServer({
       srvr: "Zookeeper version: 3.5.10, built on some day\n",
       onRequest({ opcode, body }, reply) {
@@ -172,7 +211,9 @@ describe("other servers", () => {
       },
     });
     onTestFinished(() => fake.close());
-    const { code, stdout, stderr } = await runZksh(["-s", fake.address], { input: lines(100, (i) => `get /${i}`) });
+    const { code, stdout, stderr } = await runZksh(["-s", fake.address], {
+      input: lines(100, (i) => `get /${i}`),
+    });
     expect([code, stderr, String(stdout)]).toEqual([
       0,
       "",
@@ -202,7 +243,9 @@ describe("other servers", () => {
     const failures = [...zksh.stderr.matchAll(/^stdin:(\d): error: (.*)$/gm)].map(
       ([, line, what]) => `${line} ${what}`,
     );
-    expect(failures).toEqual([2, 3, 4].map((line) => expect.stringMatching(`^${line} .*session has expired`)));
+    expect(failures).toEqual(
+      [2, 3, 4].map((line) => expect.stringMatching(`^${line} .*session has expired`)),
+    );
   });
 });
 
@@ -224,7 +267,9 @@ describe("--keep-going", () => {
     // Read as a whole: from a pipe the long line would come later than the answers to the others.
     const file = join(temporaryDirectory("script"), "script");
     writeFileSync(file, input);
-    const { stdout } = await runZksh(["--keep-going", "-f", file], { env: { ZKSH_SERVER: chroot } });
+    const { stdout } = await runZksh(["--keep-going", "-f", file], {
+      env: { ZKSH_SERVER: chroot },
+    });
     expect(String(stdout)).toBe(
       numbers(50)
         .map((i) => `v${i}`)
@@ -236,7 +281,10 @@ describe("--keep-going", () => {
     const chroot = await freshChroot();
     const long = `create /long ${"y".repeat(2_000_000)}`;
     const input = lines(41, (i) => (i === 20 ? long : `create /n${i} v`));
-    const { code, stdout, stderr } = await runZksh(["--keep-going"], { env: { ZKSH_SERVER: chroot }, input });
+    const { code, stdout, stderr } = await runZksh(["--keep-going"], {
+      env: { ZKSH_SERVER: chroot },
+      input,
+    });
     expect([code, String(stdout).trim().split("\n").length]).toEqual([8, 40]);
     expect(stderr.match(/error:/g)).toHaveLength(1);
     expect(stderr).toContain("stdin:21:");

@@ -12,7 +12,9 @@ const root = join(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "SECURITY.md"), "utf8");
 const LINES = /<!-- protect: [^>]*-->\s*```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 
-/** A home with the auth file, zksh on the PATH, and a deploy.sh that runs until it is told to end. */
+/**
+ * A home with the auth file, zksh on the PATH, and a deploy.sh that runs until it is told to end.
+ */
 function workplace(): { home: string; path: string; isRunning(): boolean; letEnd(): void } {
   const home = temporaryDirectory("security");
   const bin = join(home, "bin");
@@ -23,7 +25,10 @@ function workplace(): { home: string; path: string; isRunning(): boolean; letEnd
   };
   writeFileSync(join(home, ".zk-auth"), "digest:deploy:secret\n", { mode: 0o600 });
   script(join(bin, "zksh"), `exec "${process.execPath}" "${root}/bin/zksh.js" "$@"`);
-  script(join(home, "deploy.sh"), "touch running; while [ ! -e end ]; do sleep 0.05; done; touch done");
+  script(
+    join(home, "deploy.sh"),
+    "touch running; while [ ! -e end ]; do sleep 0.05; done; touch done",
+  );
   return {
     home,
     path: `${bin}:${process.env.PATH}`,
@@ -42,7 +47,9 @@ function attacks(neighbour: Session, ticket: string): Record<string, Promise<unk
     "reads the ticket": neighbour.getData(ticket),
     "lists the queue": neighbour.getChildren("/locks/deploy"),
     "makes a lower ticket": neighbour.create(`/locks/deploy/${name}0000000000`, null),
-    "queues for ever": neighbour.create("/locks/deploy/lock-", null, { mode: "persistentSequential" }),
+    "queues for ever": neighbour.create("/locks/deploy/lock-", null, {
+      mode: "persistentSequential",
+    }),
     "deletes the path": neighbour.delete("/locks/deploy"),
     "makes another path beside it": neighbour.create("/locks/other", null),
     "opens the path": neighbour.setAcl("/locks/deploy", open),
@@ -60,20 +67,32 @@ test("the three lines keep a neighbour out, while the command runs and afterward
     stdio: ["ignore", "inherit", "inherit"],
   });
   await eventually(() => isRunning());
-  const deploy = scene.open({ auth: [{ scheme: "digest", credential: Buffer.from("deploy:secret") }] });
+  const deploy = scene.open({
+    auth: [{ scheme: "digest", credential: Buffer.from("deploy:secret") }],
+  });
   const [ticket] = await deploy.getChildren("/locks/deploy");
-  for (const [attack, attempt] of Object.entries(attacks(scene.session, `/locks/deploy/${ticket}`))) {
-    expect([attack, await rejection(attempt)]).toEqual([attack, expect.objectContaining({ reason: "no-auth" })]);
+  for (const [attack, attempt] of Object.entries(
+    attacks(scene.session, `/locks/deploy/${ticket}`),
+  )) {
+    expect([attack, await rejection(attempt)]).toEqual([
+      attack,
+      expect.objectContaining({ reason: "no-auth" }),
+    ]);
   }
   for (const words of [["revoke"], ["revoke", "--force", "--yes"], ["whoholds"]]) {
-    expect([words, await scene.run([...words, "/locks/deploy"])]).toMatchObject([words, { code: 4 }]);
+    expect([words, await scene.run([...words, "/locks/deploy"])]).toMatchObject([
+      words,
+      { code: 4 },
+    ]);
   }
   letEnd();
   await ended(shell);
   expect([shell.exitCode, existsSync(join(home, "done"))]).toEqual([0, true]);
   // The parent is not empty, and below the parent only we may delete.
   expect(await rejection(scene.session.delete("/locks"))).toMatchObject({ reason: "not-empty" });
-  expect(await rejection(scene.session.delete("/locks/deploy"))).toMatchObject({ reason: "no-auth" });
+  expect(await rejection(scene.session.delete("/locks/deploy"))).toMatchObject({
+    reason: "no-auth",
+  });
 });
 
 test("no secret is in traces, errors or tickets", async (context) => {
@@ -83,7 +102,15 @@ test("no secret is in traces, errors or tickets", async (context) => {
   const script = `addauth digest bob:${secret}; create --hash-digests /a x digest:bob:${secret}:cdrwa; addauth digest:bob:${secret}`;
   const ran = await scene.run([...identity, "-c", script]);
   expect(ran.stderr).toMatch(/create \/a|create .*\/a -> ok/);
-  const zksh = scene.start([...identity, "lock", "/l", "--", "sh", "-c", `: ${secret}; echo held; read line`]);
+  const zksh = scene.start([
+    ...identity,
+    "lock",
+    "/l",
+    "--",
+    "sh",
+    "-c",
+    `: ${secret}; echo held; read line`,
+  ]);
   await eventually(() => zksh.stdout.includes("held"));
   const [ticket] = await scene.tickets();
   const { data } = await scene.session.getData(`/l/${ticket}`);

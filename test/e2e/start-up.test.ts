@@ -21,7 +21,9 @@ import { runZksh } from "../support/zksh-process.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const HOOK = join(import.meta.dirname, "fixtures/what-is-loaded.cjs");
 
-/** Node's modules that take half a millisecond to twelve each, and that a plain `get` does not use. */
+/**
+ * Node's modules that take half a millisecond to twelve each, and that a plain `get` does not use.
+ */
 const COSTLY = [
   "child_process",
   "crypto",
@@ -57,10 +59,18 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-async function loadedBy(words: readonly string[], { program, env }: RunOptions = {}): Promise<Loaded> {
+async function loadedBy(
+  words: readonly string[],
+  { program, env }: RunOptions = {},
+): Promise<Loaded> {
   const report = join(temporaryDirectory("loaded"), "loaded.json");
   const { code, stderr } = await runZksh(["-s", server, ...words], {
-    env: { HOME: home, NODE_OPTIONS: `--require ${JSON.stringify(HOOK)}`, WHAT_IS_LOADED: report, ...env },
+    env: {
+      HOME: home,
+      NODE_OPTIONS: `--require ${JSON.stringify(HOOK)}`,
+      WHAT_IS_LOADED: report,
+      ...env,
+    },
     ...(program !== undefined && { program }),
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -154,14 +164,17 @@ describe("compiled code", () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  test.each([0.01, 0.2, 0.5, 0.7, 0.99])("that is damaged at %f of its length is replaced", async (place) => {
-    const file = await filledCache();
-    const bytes = readFileSync(file);
-    const at = Math.floor(place * bytes.length);
-    writeFileSync(file, bytes.fill(0xa5, at, at + 64));
-    expect(await isTaken()).toBe(false);
-    expect(await isTaken()).toBe(true);
-  });
+  test.each([0.01, 0.2, 0.5, 0.7, 0.99])(
+    "that is damaged at %f of its length is replaced",
+    async (place) => {
+      const file = await filledCache();
+      const bytes = readFileSync(file);
+      const at = Math.floor(place * bytes.length);
+      writeFileSync(file, bytes.fill(0xa5, at, at + 64));
+      expect(await isTaken()).toBe(false);
+      expect(await isTaken()).toBe(true);
+    },
+  );
 
   test.each([
     ["empty", () => Buffer.alloc(0)],
@@ -224,7 +237,8 @@ describe("compiled code", () => {
 
 function copyOfProgram(): string {
   const copy = temporaryDirectory("copy");
-  for (const name of ["package.json", "bin", "dist"]) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  for (const name of ["package.json", "bin", "dist"])
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   return copy;
 }
 
@@ -245,9 +259,16 @@ describe("the package", () => {
     const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(packed);
     const paths = files.map(({ path }) => path);
     expect(paths).toEqual(
-      expect.arrayContaining(["bin/zksh.js", "bin/compile-cache.js", "dist/main.cjs", "dist/index.js"]),
+      expect.arrayContaining([
+        "bin/zksh.js",
+        "bin/compile-cache.js",
+        "dist/main.cjs",
+        "dist/index.js",
+      ]),
     );
-    expect(paths.filter((path) => !/(\.c?js|\.d\.ts|\.md|LICENSE|package\.json)$/.test(path))).toEqual([]);
+    expect(
+      paths.filter((path) => !/(\.c?js|\.d\.ts|\.md|LICENSE|package\.json)$/.test(path)),
+    ).toEqual([]);
   });
 
   test("does not tell where it was built", () => {

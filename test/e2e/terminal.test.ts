@@ -6,7 +6,12 @@ import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import { openFor } from "../support/open-session.ts";
 import { freshChroot } from "../support/shared-server.ts";
-import { startTerminals, type Terminal, type TerminalOptions, type Terminals } from "../support/terminal.ts";
+import {
+  startTerminals,
+  type Terminal,
+  type TerminalOptions,
+  type Terminals,
+} from "../support/terminal.ts";
 import { startServer } from "../support/zookeeper-server.ts";
 
 let terminals: Terminals;
@@ -18,10 +23,17 @@ beforeAll(async () => {
 afterAll(() => terminals.stop());
 
 /** zksh at its prompt, connected to an empty chroot of the shared server. */
-async function openShell(options: TerminalOptions & { chroot?: string } = {}): Promise<Terminal & { chroot: string }> {
+async function openShell(
+  options: TerminalOptions & { chroot?: string } = {},
+): Promise<Terminal & { chroot: string }> {
   const chroot = options.chroot ?? (await freshChroot());
-  const terminal = await terminals.open({ ...options, args: ["-s", chroot, ...(options.args ?? [])] });
-  await terminal.shows(/^connected to 127\.0\.0\.1:\d+ \([\d.]+, standalone\), session 0x[0-9a-f]+$/m);
+  const terminal = await terminals.open({
+    ...options,
+    args: ["-s", chroot, ...(options.args ?? [])],
+  });
+  await terminal.shows(
+    /^connected to 127\.0\.0\.1:\d+ \([\d.]+, standalone\), session 0x[0-9a-f]+$/m,
+  );
   return Object.assign(terminal, { chroot });
 }
 
@@ -73,7 +85,9 @@ describe("typing", () => {
     const terminal = await openShell();
     await terminal.enter("create /p");
     await terminal.shows("Created /p");
-    await terminal.paste(Array.from({ length: 200 }, (_, i) => `create /p/n${i} 'a\tb'\n`).join(""));
+    await terminal.paste(
+      Array.from({ length: 200 }, (_, i) => `create /p/n${i} 'a\tb'\n`).join(""),
+    );
     await terminal.shows("Created /p/n199", 15_000);
     const session = openFor(terminal.chroot);
     expect((await session.getChildren("/p")).length).toBe(200);
@@ -95,7 +109,8 @@ describe("TAB", () => {
   test("completes commands, options, and paths that are relative or need quotes", async () => {
     const terminal = await openShell();
     const session = openFor(terminal.chroot);
-    for (const path of ["/apple", "/apple/two words", "/apple/two ways", "/berry"]) await session.create(path, null);
+    for (const path of ["/apple", "/apple/two words", "/apple/two ways", "/berry"])
+      await session.create(path, null);
     await terminal.type("exis");
     await terminal.press("Tab");
     await terminal.endsWith("› exists");
@@ -176,8 +191,12 @@ describe("history", () => {
     expect(await terminal.screen()).not.toContain("hush");
 
     const file = join(terminal.home, ".local/state/zksh/history");
-    expect(readFileSync(file, "utf8")).toBe("create /h one\naddauth digest ann:***\naddauth digest ben\nhistory\n");
-    expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(readFileSync(file, "utf8")).toBe(
+      "create /h one\naddauth digest ann:***\naddauth digest ben\nhistory\n",
+    );
+    expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ]);
 
     const next = await openShell({ chroot: terminal.chroot, home: terminal.home });
     await next.press("C-r");
@@ -295,7 +314,12 @@ describe("the terminal", () => {
   });
 
   test("is given back by Ctrl-Z, and taken again by fg", async () => {
-    const command = [process.execPath, join(import.meta.dirname, "../../bin/zksh.js"), "-s", await freshChroot()];
+    const command = [
+      process.execPath,
+      join(import.meta.dirname, "../../bin/zksh.js"),
+      "-s",
+      await freshChroot(),
+    ];
     const terminal = await terminals.open({ command: ["sh", "-i"], env: { PS1: "$ " } });
     await terminal.endsWith("$");
     await terminal.enter(command.join(" "));

@@ -1,4 +1,7 @@
-/** Where any setting asks for TLS, no credential leaves in clear: the connection has TLS, or there is none. */
+/**
+ * Where any setting asks for TLS, no credential leaves in clear: the connection has TLS, or there
+ * is none.
+ */
 import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
@@ -30,7 +33,11 @@ afterAll(async () => {
 });
 
 /** Listens, and keeps what comes. */
-async function eavesdropper(): Promise<{ address: string; firstByte: Promise<number>; heard(): Buffer }> {
+async function eavesdropper(): Promise<{
+  address: string;
+  firstByte: Promise<number>;
+  heard(): Buffer;
+}> {
   const chunks: Buffer[] = [];
   const sockets: Socket[] = [];
   let hear = (_byte: number) => {};
@@ -76,15 +83,31 @@ const settings: Setting[] = [
     env: () => ({ ZKSH_TLS: "0" }),
     isRefused: true,
   },
-  { name: "--tls against ZKSH_TLS=0", words: () => ["--tls"], env: () => ({ ZKSH_TLS: "0" }), isRefused: true },
-  { name: "--tls=0 against ZKSH_TLS_CA", words: () => ["--tls=0"], env: () => ({ ZKSH_TLS_CA: "x" }), isRefused: true },
+  {
+    name: "--tls against ZKSH_TLS=0",
+    words: () => ["--tls"],
+    env: () => ({ ZKSH_TLS: "0" }),
+    isRefused: true,
+  },
+  {
+    name: "--tls=0 against ZKSH_TLS_CA",
+    words: () => ["--tls=0"],
+    env: () => ({ ZKSH_TLS_CA: "x" }),
+    isRefused: true,
+  },
   {
     name: "zookeeper.client.secure=TRUE",
-    words: () => ["-client-configuration", properties("capitals", "zookeeper.client.secure=TRUE\n")],
+    words: () => [
+      "-client-configuration",
+      properties("capitals", "zookeeper.client.secure=TRUE\n"),
+    ],
   },
   {
     name: "zookeeper.client.secure over two lines",
-    words: () => ["-client-configuration", properties("continued", "zookeeper.client.secure=\\\n  true\n")],
+    words: () => [
+      "-client-configuration",
+      properties("continued", "zookeeper.client.secure=\\\n  true\n"),
+    ],
   },
   {
     name: "stores alone",
@@ -97,13 +120,18 @@ const settings: Setting[] = [
     name: "stores against zookeeper.client.secure=false",
     words: () => [
       "-client-configuration",
-      properties("off", `zookeeper.client.secure=false\nzookeeper.ssl.trustStore.location=${certificates.ca}`),
+      properties(
+        "off",
+        `zookeeper.client.secure=false\nzookeeper.ssl.trustStore.location=${certificates.ca}`,
+      ),
     ],
     isRefused: true,
   },
   {
     name: "a file that nobody else asks TLS of, by its variable",
-    env: () => ({ ZKSH_CLIENT_CONFIGURATION: properties("variable", "zookeeper.client.secure true") }),
+    env: () => ({
+      ZKSH_CLIENT_CONFIGURATION: properties("variable", "zookeeper.client.secure true"),
+    }),
   },
   {
     name: "zookeeper.client.secure=yes",
@@ -132,10 +160,22 @@ test.for([
 test("a zksh under a lock has the -client-configuration of the one around it", async () => {
   const stores = `zookeeper.ssl.trustStore.location=${certificates.ca}\nzookeeper.ssl.trustStore.type=PEM\n`;
   const file = properties("client.cfg", `zookeeper.client.secure=True\n${stores}`);
-  const words = ["-client-configuration", basename(file), "-s", secure.secureAddress, "lock", "/l", "--"];
+  const words = [
+    "-client-configuration",
+    basename(file),
+    "-s",
+    secure.secureAddress,
+    "lock",
+    "/l",
+    "--",
+  ];
   const inner = `cd /; node "$ZKSH" fence check "$ZK_LOCK_SEQUENCER"`;
   const ran = await runZksh([...words, "sh", "-c", inner], { env: { ZKSH }, cwd: dirname(file) });
-  expect({ ...ran, stdout: String(ran.stdout) }).toMatchObject({ code: 0, stderr: "", stdout: "current\n" });
+  expect({ ...ran, stdout: String(ran.stdout) }).toMatchObject({
+    code: 0,
+    stderr: "",
+    stdout: "current\n",
+  });
 });
 
 test("--embedded exports nothing that turns TLS off", async () => {

@@ -1,4 +1,7 @@
-/** Takes what a shell wrote apart: noise off, what must differ between two runs made alike, each line's part by itself. */
+/**
+ * Takes what a shell wrote apart: noise off, what must differ between two runs made alike, each
+ * line's part by itself.
+ */
 
 export interface Written {
   readonly stdout: string;
@@ -11,7 +14,10 @@ interface Part extends Written {
 
 export interface Transcript {
   readonly parts: readonly Part[];
-  /** Watch events come when they come, in zkCli from a thread of their own: kept apart, in their order. */
+  /**
+   * Watch events come when they come, in zkCli from a thread of their own: kept apart, in their
+   * order.
+   */
   readonly events: readonly string[];
 }
 
@@ -31,7 +37,10 @@ export const ZNODE_MARKS: Marks = {
   stderr: /Node does not exist: \/~\/~\n/,
 };
 
-/** Lines that write the same with a session and without; but for zkCli's complaint that there is none. */
+/**
+ * Lines that write the same with a session and without; but for zkCli's complaint that there is
+ * none.
+ */
 export const OFFLINE_MARKS: Marks = {
   before: [],
   lines: ["printwatches", "~"],
@@ -44,12 +53,19 @@ export function withMarks(lines: readonly string[], marks: Marks): string {
   return [...marks.before, ...marks.lines, ...marked, ""].join("\n");
 }
 
-/** What was written for each line of a script made by {@link withMarks}; a program that died leaves the last one open. */
+/**
+ * What was written for each line of a script made by {@link withMarks}; a program that died leaves
+ * the last one open.
+ */
 export function readMarked(lines: readonly string[], marks: Marks, written: Written): Transcript {
   const { stdout, events } = withoutNoise(written);
   const out = normalise(stdout).split(marks.stdout).slice(1);
   const err = written.stderr.split(marks.stderr).slice(1);
-  const parts = lines.map((line, index) => ({ line, stdout: out[index] ?? "", stderr: err[index] ?? "" }));
+  const parts = lines.map((line, index) => ({
+    line,
+    stdout: out[index] ?? "",
+    stderr: err[index] ?? "",
+  }));
   return { parts, events };
 }
 
@@ -59,9 +75,16 @@ export function readWhole(written: Written): Transcript {
   return { parts: [{ line: "", stdout: normalise(stdout), stderr: written.stderr }], events };
 }
 
-const GREETINGS = [/^Connecting to .*\n/m, /^Welcome to ZooKeeper!\n/m, /^JLine support is disabled\n/m];
+const GREETINGS = [
+  /^Connecting to .*\n/m,
+  /^Welcome to ZooKeeper!\n/m,
+  /^JLine support is disabled\n/m,
+];
 
-/** Two prints in zkCli, between which anything can happen. They may also come in the middle of a line of `ls`. */
+/**
+ * Two prints in zkCli, between which anything can happen. They may also come in the middle of a
+ * line of `ls`.
+ */
 const EVENT_HEAD = /\nWATCHER::\n/g;
 const EVENT = /\nWatchedEvent (.*)\n/g;
 

@@ -1,4 +1,7 @@
-/** The same scripts for Apache zkCli and for `zksh -o zkcli`: what they write is compared line by line. */
+/**
+ * The same scripts for Apache zkCli and for `zksh -o zkcli`: what they write is compared line by
+ * line.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -20,7 +23,8 @@ import {
   ZNODE_MARKS,
 } from "./transcript.ts";
 
-// `printwatches off` and an event that is still to be printed race in zkCli: no script switches after its first watch.
+// `printwatches off` and an event that is still to be printed race in zkCli: no script switches
+// after its first watch.
 const SCRIPTS = ["znodes", "deleteall", "words", "options", "acl", "watches", "watches-unprinted"];
 
 function linesOf(script: string): string[] {
@@ -35,24 +39,38 @@ async function zksh(server: string, input: string, timeZone = "UTC"): Promise<Wr
 }
 
 /** Runs a script in each shell on a server of its own. */
-async function runBoth(script: string, servers: readonly string[], marks: Marks | "no marks" = ZNODE_MARKS) {
+async function runBoth(
+  script: string,
+  servers: readonly string[],
+  marks: Marks | "no marks" = ZNODE_MARKS,
+) {
   const lines = linesOf(script);
   const input = marks === "no marks" ? [...lines, ""].join("\n") : withMarks(lines, marks);
-  const read = (written: Written) => (marks === "no marks" ? readWhole(written) : readMarked(lines, marks, written));
-  const [theirs, ours] = await Promise.all([runZkcli(servers[0] ?? "", input), zksh(servers[1] ?? "", input)]);
+  const read = (written: Written) =>
+    marks === "no marks" ? readWhole(written) : readMarked(lines, marks, written);
+  const [theirs, ours] = await Promise.all([
+    runZkcli(servers[0] ?? "", input),
+    zksh(servers[1] ?? "", input),
+  ]);
   return { theirs: read(theirs), ours: read(ours) };
 }
 
 /** What zksh has to say: what zkCli says, but for the differences that are meant. */
 function expected(script: string, { parts, events }: Transcript): unknown {
-  const differences = new Map(INTENDED_DIFFERENCES[script]?.map((difference) => [difference.line, difference]));
+  const differences = new Map(
+    INTENDED_DIFFERENCES[script]?.map((difference) => [difference.line, difference]),
+  );
   const either = (meant: string | RegExp | undefined, theirs: string) =>
     meant instanceof RegExp ? expect.stringMatching(meant) : (meant ?? theirs);
   return {
     events,
     parts: parts.map(({ line, stdout, stderr }) => {
       const meant = differences.get(line);
-      const ours = { line, stdout: either(meant?.stdout, stdout), stderr: either(meant?.stderr, stderr) };
+      const ours = {
+        line,
+        stdout: either(meant?.stdout, stdout),
+        stderr: either(meant?.stderr, stderr),
+      };
       // One that zkCli has given up is not a difference any more.
       if (meant) expect({ line, stdout, stderr }).not.toEqual(ours);
       return ours;
@@ -81,7 +99,10 @@ describe("zksh -o zkcli writes what zkCli writes", () => {
   });
 
   test("quota.zk, on servers that enforce quotas", async () => {
-    const options = { jvmFlags: ["-Dzookeeper.enforceQuota=true"], config: { reconfigEnabled: "true" } };
+    const options = {
+      jvmFlags: ["-Dzookeeper.enforceQuota=true"],
+      config: { reconfigEnabled: "true" },
+    };
     const servers = await Promise.all([startServer(options), startServer(options)]);
     onTestFinished(async () => void (await Promise.all(servers.map((server) => server.stop()))));
     const addresses = servers.map((server) => server.address);
@@ -91,8 +112,13 @@ describe("zksh -o zkcli writes what zkCli writes", () => {
 
   test("ensemble.zk, on ensembles of one", async () => {
     const config = { standaloneEnabled: "false", reconfigEnabled: "true", skipACL: "yes" };
-    const ensembles = await Promise.all([startEnsemble(1, { config }), startEnsemble(1, { config })]);
-    onTestFinished(async () => void (await Promise.all(ensembles.map((ensemble) => ensemble.stop()))));
+    const ensembles = await Promise.all([
+      startEnsemble(1, { config }),
+      startEnsemble(1, { config }),
+    ]);
+    onTestFinished(
+      async () => void (await Promise.all(ensembles.map((ensemble) => ensemble.stop()))),
+    );
     const servers = ensembles.map((ensemble) => ensemble.connectString);
     const { theirs, ours } = await runBoth("ensemble", servers);
     expect(withoutPorts(ours)).toEqual(withoutPorts(theirs));
@@ -101,7 +127,9 @@ describe("zksh -o zkcli writes what zkCli writes", () => {
   test("reads.zk, on the same znodes: to the byte, times and zxids too", async () => {
     const chroot = await freshChroot();
     await runZkcli(chroot, [...linesOf("reads-prepare"), ""].join("\n"));
-    const broken = Buffer.from("68c3a9ffc328e282f09f98f8a1c0aff0288cbcedb0806f", "hex").toString("base64");
+    const broken = Buffer.from("68c3a9ffc328e282f09f98f8a1c0aff0288cbcedb0806f", "hex").toString(
+      "base64",
+    );
     await runZksh(["-s", chroot, "set", "-b", "/bytes", broken]);
     const script = [...linesOf("reads"), ""].join("\n");
     const [theirs, ours] = await Promise.all([
@@ -113,12 +141,21 @@ describe("zksh -o zkcli writes what zkCli writes", () => {
 });
 
 test("an event is taken out wherever zkCli has printed it, also in the middle of a list", () => {
-  const [head, event] = ["\nWATCHER::\n", "\nWatchedEvent state:SyncConnected type:NodeDataChanged path:/w\n"];
+  const [head, event] = [
+    "\nWATCHER::\n",
+    "\nWatchedEvent state:SyncConnected type:NodeDataChanged path:/w\n",
+  ];
   const events = ["state:SyncConnected type:NodeDataChanged path:/w"];
   const list = ["y\n", "[a", ", b", "]\n"];
   for (let at = 0; at <= list.length; at++) {
     for (let next = at; next <= list.length; next++) {
-      const stdout = [...list.slice(0, at), head, ...list.slice(at, next), event, ...list.slice(next)].join("");
+      const stdout = [
+        ...list.slice(0, at),
+        head,
+        ...list.slice(at, next),
+        event,
+        ...list.slice(next),
+      ].join("");
       expect(withoutNoise({ stdout, stderr: "" })).toEqual({ stdout: "y\n[a, b]\n", events });
     }
   }
@@ -136,6 +173,7 @@ describe("the intended differences", () => {
 
 /** Each has the ports it was given. */
 function withoutPorts({ parts, events }: Transcript): Transcript {
-  const alike = (text: string) => text.replace(/127\.0\.0\.1:\d{4,5}(?::\d{4,5})?/g, "127.0.0.1:<ports>");
+  const alike = (text: string) =>
+    text.replace(/127\.0\.0\.1:\d{4,5}(?::\d{4,5})?/g, "127.0.0.1:<ports>");
   return { events, parts: parts.map((part) => ({ ...part, stdout: alike(part.stdout) })) };
 }

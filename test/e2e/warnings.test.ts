@@ -27,7 +27,14 @@ test.each([
   const file = join(directory, String(mode));
   writeFileSync(file, "digest:ann:secret\n");
   chmodSync(file, mode);
-  const { code, stderr } = await runZksh(["-s", await freshChroot(), "--auth-file", file, "ls", "/"]);
+  const { code, stderr } = await runZksh([
+    "-s",
+    await freshChroot(),
+    "--auth-file",
+    file,
+    "ls",
+    "/",
+  ]);
   const warning = `warning: ${file} (--auth-file) can be read by other users: chmod 600 ${file}\n`;
   expect({ code, stderr }).toEqual({ code: 0, stderr: isOpen ? warning : "" });
 });
@@ -35,6 +42,8 @@ test.each([
 test("the shell shows warnings above the prompt", async () => {
   const command = [process.execPath, PROGRAM, "-s", "127.0.0.1:1", "--tls-insecure"];
   const terminal = await terminals.open({ command });
-  await terminal.shows(/\nwarning: --tls-insecure accepts any certificate[\s\S]*\nzksh \([^)]*\) 127\.0\.0\.1:1 \/ ›/);
+  await terminal.shows(
+    /\nwarning: --tls-insecure accepts any certificate[\s\S]*\nzksh \([^)]*\) 127\.0\.0\.1:1 \/ ›/,
+  );
   await terminal.press("C-d");
 });

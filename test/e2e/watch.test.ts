@@ -41,39 +41,56 @@ async function interrupted(zksh: ZkshProcess): Promise<void> {
 }
 
 describe("watch", () => {
-  test.each([{ options: [] }, { options: ["-R"] }])("$options loses nothing over a reconnect", async ({ options }) => {
-    const { proxy, through } = await proxied();
-    await other.create("/n", Buffer.from("0"));
-    const zksh = startZksh(["-s", through, "watch", ...options, "/n"]);
-    await lastLine(zksh, "current /n (version 0): 0");
-    await proxy.refuse();
-    await other.setData("/n", Buffer.from("1"));
-    await other.setData("/n", Buffer.from("2"));
-    await proxy.listen();
-    await lastLine(zksh, "changed /n (version 2): 2");
-    await proxy.refuse();
-    await other.delete("/n");
-    await other.create("/n", Buffer.from("new"));
-    await proxy.listen();
-    await lastLine(zksh, "created /n (version 0): new");
-    expect(withoutTimes(zksh.stdout)).toContain("\ndeleted /n\n");
-    expect(zksh.stderr).toBe("");
-    await interrupted(zksh);
-  });
+  test.each([{ options: [] }, { options: ["-R"] }])(
+    "$options loses nothing over a reconnect",
+    async ({ options }) => {
+      const { proxy, through } = await proxied();
+      await other.create("/n", Buffer.from("0"));
+      const zksh = startZksh(["-s", through, "watch", ...options, "/n"]);
+      await lastLine(zksh, "current /n (version 0): 0");
+      await proxy.refuse();
+      await other.setData("/n", Buffer.from("1"));
+      await other.setData("/n", Buffer.from("2"));
+      await proxy.listen();
+      await lastLine(zksh, "changed /n (version 2): 2");
+      await proxy.refuse();
+      await other.delete("/n");
+      await other.create("/n", Buffer.from("new"));
+      await proxy.listen();
+      await lastLine(zksh, "created /n (version 0): new");
+      expect(withoutTimes(zksh.stdout)).toContain("\ndeleted /n\n");
+      expect(zksh.stderr).toBe("");
+      await interrupted(zksh);
+    },
+  );
 
   test.each([{ options: [] }, { options: ["-R"] }])(
     "$options goes on in a new session when its own is lost",
     async ({ options }) => {
       const { proxy, through } = await proxied();
       await other.create("/n", Buffer.from("0"));
-      const zksh = startZksh(["-s", through, "-t", "3s", "--connect-timeout", "3s", "watch", ...options, "/n"]);
+      const zksh = startZksh([
+        "-s",
+        through,
+        "-t",
+        "3s",
+        "--connect-timeout",
+        "3s",
+        "watch",
+        ...options,
+        "/n",
+      ]);
       await lastLine(zksh, "current /n (version 0): 0");
       await proxy.refuse();
-      await eventually(() => zksh.stderr.includes("note: the session was lost; opening a new one\n"));
+      await eventually(() =>
+        zksh.stderr.includes("note: the session was lost; opening a new one\n"),
+      );
       await other.setData("/n", Buffer.from("1"));
       await proxy.listen();
       await lastLine(zksh, "changed /n (version 1): 1");
-      expect(zksh.stderr).toBe("note: the session was lost; opening a new one\nnote: watching /n in a new session\n");
+      expect(zksh.stderr).toBe(
+        "note: the session was lost; opening a new one\nnote: watching /n in a new session\n",
+      );
       await other.setData("/n", Buffer.from("2"));
       await lastLine(zksh, "changed /n (version 2): 2");
       await interrupted(zksh);
@@ -93,7 +110,9 @@ describe("watch", () => {
     await other.create("/n/c", null);
     await proxy.listen();
     await lastLine(zksh, "deleted /n/b");
-    expect(withoutTimes(zksh.stdout)).toContain("\nchanged /n/a (version 1): x\ncreated /n/c (version 0)\n");
+    expect(withoutTimes(zksh.stdout)).toContain(
+      "\nchanged /n/a (version 1): x\ncreated /n/c (version 0)\n",
+    );
     await interrupted(zksh);
   });
 
@@ -142,9 +161,21 @@ describe("watch PATH -- COMMAND", () => {
   test("stops the command, and what it has started, at Ctrl-C", async () => {
     const file = join(directory, "pid");
     await other.create("/n", null);
-    const zksh = startZksh(["-s", server, "watch", "/n", "--", "sh", "-c", `sleep 300 & echo $! > ${file}; wait`]);
+    const zksh = startZksh([
+      "-s",
+      server,
+      "watch",
+      "/n",
+      "--",
+      "sh",
+      "-c",
+      `sleep 300 & echo $! > ${file}; wait`,
+    ]);
     const pid = await eventually(
-      () => existsSync(file) && Number(readFileSync(file, "utf8")) > 0 && Number(readFileSync(file, "utf8")),
+      () =>
+        existsSync(file) &&
+        Number(readFileSync(file, "utf8")) > 0 &&
+        Number(readFileSync(file, "utf8")),
     );
     await interrupted(zksh);
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
@@ -152,7 +183,8 @@ describe("watch PATH -- COMMAND", () => {
 
   test("says at once that there is no such command", async () => {
     await other.create("/n", null);
-    const { code, stderr } = await startZksh(["-s", server, "watch", "/n", "--", "/no/such"]).result;
+    const { code, stderr } = await startZksh(["-s", server, "watch", "/n", "--", "/no/such"])
+      .result;
     expect([code, stderr]).toEqual([2, "error: cannot run /no/such: no such program\n"]);
   });
 });

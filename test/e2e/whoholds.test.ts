@@ -28,7 +28,11 @@ beforeEach(async () => {
 
 /** Ours, Curator's, and ours again with a reason. */
 async function threeTickets(): Promise<{ first: string; third: string }> {
-  const first = await ticket(other, `/deploy/_c_${uuid("a")}-lock-`, record({ cmd: "deploy.sh", why: "release 42" }));
+  const first = await ticket(
+    other,
+    `/deploy/_c_${uuid("a")}-lock-`,
+    record({ cmd: "deploy.sh", why: "release 42" }),
+  );
   await ticket(other, `/deploy/_c_${uuid("b")}-lock-`, "10.0.0.7");
   const third = await ticket(
     other,
@@ -51,7 +55,11 @@ function columns(screen: string): string[][] {
 describe("on a terminal of 80 columns", () => {
   test("the queue is a table", async () => {
     await threeTickets();
-    const terminal = await terminals.open({ args: ["-s", server, "whoholds", "/deploy"], columns: 80, rows: 24 });
+    const terminal = await terminals.open({
+      args: ["-s", server, "whoholds", "/deploy"],
+      columns: 80,
+      rows: 24,
+    });
     const screen = await terminal.shows("[left with 0]");
     expect(columns(screen)).toEqual([
       ["/deploy: held, 2 wait"],
@@ -101,7 +109,11 @@ describe("on a terminal of 80 columns", () => {
 
   test("--watch shows as much of a long queue as the terminal has room for", async () => {
     for (let i = 0; i < 30; i++) await ticket(other, "/deploy/lock-");
-    const terminal = await terminals.open({ args: ["-s", server, "whoholds", "-w", "/deploy"], columns: 80, rows: 12 });
+    const terminal = await terminals.open({
+      args: ["-s", server, "whoholds", "-w", "/deploy"],
+      columns: 80,
+      rows: 12,
+    });
     const screen = await terminal.shows(/… and \d+ more\n/);
     expect(screen.split("\n")).toHaveLength(11);
     expect(screen).toMatch(/\n… not drawn: \d+ in the queue\n +\d+m?\d*s ago .* now$/);
@@ -114,7 +126,17 @@ describe("on a terminal of 80 columns", () => {
   test("--watch draws how a queue of four moves when one releases, one crashes and one gives up", async () => {
     const data = (who: string) => record({ who });
     const first = await ticket(other, `/deploy/_c_${uuid("a")}-lock-`, data("ann@web3"));
-    const crashing = startZksh(["-s", server, "lock", "--session-timeout", "2s", "/deploy", "--", "sleep", "60"]);
+    const crashing = startZksh([
+      "-s",
+      server,
+      "lock",
+      "--session-timeout",
+      "2s",
+      "/deploy",
+      "--",
+      "sleep",
+      "60",
+    ]);
     await eventually(async () => expect(await other.getChildren("/deploy")).toHaveLength(2));
     const third = await ticket(other, `/deploy/_c_${uuid("c")}-lock-`, data("cy@web2"));
     await ticket(other, `/deploy/_c_${uuid("d")}-lock-`, data("dan@web9"));
@@ -199,7 +221,9 @@ looked `);
     const terminal = await terminals.open({ args: ["-s", server], columns: 80, rows: 50 });
     await terminal.shows("›");
     await terminal.enter("whoholds --explain /deploy");
-    await terminal.shows(/\n1\. ls \/deploy\n.*\n3\. get -s .* a Curator lock waits for earlier tickets/s);
+    await terminal.shows(
+      /\n1\. ls \/deploy\n.*\n3\. get -s .* a Curator lock waits for earlier tickets/s,
+    );
     await terminal.enter("whoholds --watch /deploy");
     await terminal.shows("waiter 2");
     await terminal.press("C-c");
@@ -251,9 +275,14 @@ describe("in a pipe", () => {
       "/deploy",
     ];
     const zksh = startZksh(args);
-    const last = (line: RegExp) => eventually(() => expect(zksh.stdout.split("\n").at(-2)).toMatch(line));
+    const last = (line: RegExp) =>
+      eventually(() => expect(zksh.stdout.split("\n").at(-2)).toMatch(line));
     await last(/^free \/deploy$/);
-    const first = await ticket(other, `/deploy/_c_${uuid("a")}-lock-`, record({ cmd: "deploy.sh" }));
+    const first = await ticket(
+      other,
+      `/deploy/_c_${uuid("a")}-lock-`,
+      record({ cmd: "deploy.sh" }),
+    );
     await last(/^held \/deploy by ann@web3 pid 4711 deploy.sh token \d+$/);
     await ticket(other, `/deploy/_c_${uuid("b")}-lock-`);
     await last(/token \d+; 1 waits$/);
@@ -290,10 +319,14 @@ describe("-R --watch in a pipe", () => {
     const json = startZksh(["-s", server, "--json", "whoholds", "-R", "--watch", "/app"]);
     const one = await ticket(ann, `/app/d1/_c_${uuid("1")}-lock-`, record());
     await ticket(bob, `/app/d2/_c_${uuid("2")}-lock-`, record({ pid: 881 }));
-    await eventually(() => plain.stdout.split("\n").length === 3 && json.stdout.split("\n").length === 3);
+    await eventually(
+      () => plain.stdout.split("\n").length === 3 && json.stdout.split("\n").length === 3,
+    );
     await ticket(bob, `/app/d1/_c_${uuid("3")}-lock-`, record({ pid: 881 }));
     await ticket(ann, `/app/d2/_c_${uuid("4")}-lock-`, record());
-    await eventually(() => plain.stdout.includes("deadlock: ") && json.stdout.includes('"deadlock":'));
+    await eventually(
+      () => plain.stdout.includes("deadlock: ") && json.stdout.includes('"deadlock":'),
+    );
     const waits = plain.stdout.split("\n").filter((line) => line.endsWith("; 1 waits"));
     expect(waits).toHaveLength(2);
     await bob.close();
@@ -312,13 +345,24 @@ describe("beside zksh lock", () => {
   const hold = (path: string, ...program: readonly string[]) =>
     startZksh(["-s", server, "lock", path, "--", ...program]);
   const holderOf = async (path: string) =>
-    JSON.parse(String((await runZksh(["-s", server, "--json", "whoholds", path])).stdout)).holders[0];
+    JSON.parse(String((await runZksh(["-s", server, "--json", "whoholds", path])).stdout))
+      .holders[0];
 
   test("the holder is named, and gives way when it is asked", async () => {
     const zksh = hold("/deploy", "sleep", "60");
     const holder = await eventually(async () => (await holderOf("/deploy")) ?? false);
     expect(holder).toMatchObject({ pid: zksh.pid, cmd: "sleep", mode: "exclusive", isOurs: true });
-    const asked = await runZksh(["-s", server, "--yes", "revoke", "--reason", "hotfix", "--wait", "20s", "/deploy"]);
+    const asked = await runZksh([
+      "-s",
+      server,
+      "--yes",
+      "revoke",
+      "--reason",
+      "hotfix",
+      "--wait",
+      "20s",
+      "/deploy",
+    ]);
     expect(asked).toMatchObject({ code: 0, stderr: "" });
     expect((await zksh.result).code).toBe(121);
     expect((await runZksh(["-s", server, "whoholds", "/deploy"])).code).toBe(1);
@@ -333,7 +377,9 @@ describe("beside zksh lock", () => {
     expect(session).toMatch(/^0x/);
     await runZksh(["-s", server, "--yes", "revoke", "--force", "/deploy"]);
     expect((await zksh.result).code).toBe(120);
-    expect(await runZksh(["-s", server, "delete", "--fenced", "/done"], late)).toMatchObject({ code: 5 });
+    expect(await runZksh(["-s", server, "delete", "--fenced", "/done"], late)).toMatchObject({
+      code: 5,
+    });
   });
 
   test("a deadlock between locks that are taken inside each other is found", async () => {
@@ -350,7 +396,9 @@ describe("beside zksh lock", () => {
       "-c",
       `until ${[...nested("/a").slice(0, 4), "exists", "/go"].join(" ")}; do :; done; exec ${nested("/a").join(" ")}`,
     );
-    await eventually(async () => (await holderOf("/a")) !== undefined && (await holderOf("/b")) !== undefined);
+    await eventually(
+      async () => (await holderOf("/a")) !== undefined && (await holderOf("/b")) !== undefined,
+    );
     await other.create("/go", null);
     const screen = await eventually(async () => {
       const { stdout } = await runZksh(["-s", server, "whoholds", "-R", "/"]);

@@ -1,4 +1,7 @@
-/** Bytes that nobody meant: the server stays, and whoever behaves does not notice. Repeatable by its seed, ZKSH_FUZZ_SEED. */
+/**
+ * Bytes that nobody meant: the server stays, and whoever behaves does not notice. Repeatable by its
+ * seed, ZKSH_FUZZ_SEED.
+ */
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { JuteWriter } from "../../src/wire/jute.ts";
@@ -52,7 +55,9 @@ class HealthyClient {
 
   async stop(): Promise<void> {
     const enough = this.#rounds + 3;
-    const served = eventually(() => this.#rounds >= enough, { message: "the healthy client is not served" });
+    const served = eventually(() => this.#rounds >= enough, {
+      message: "the healthy client is not served",
+    });
     await Promise.race([this.#life, served]);
     this.#isOver = true;
     await this.#life;
@@ -65,7 +70,10 @@ class HealthyClient {
       const startedAt = performance.now();
       const value = String(++this.#rounds);
       await this.#client.getData(this.#path, true);
-      expect(await this.#client.setData(this.#path, value)).toMatchObject({ err: 0, stat: { version: this.#rounds } });
+      expect(await this.#client.setData(this.#path, value)).toMatchObject({
+        err: 0,
+        stat: { version: this.#rounds },
+      });
       expect(this.#client.events.splice(0)).toEqual([`dataChanged ${this.#path}`]);
       expect(await this.#client.getData(this.#path)).toMatchObject({ err: 0, data: value });
       this.#slowestMs = Math.max(this.#slowestMs, performance.now() - startedAt);
@@ -115,10 +123,17 @@ function randomBytes(random: Random, length: number): Buffer {
 
 let xid = 0;
 const BODIES: ((writer: JuteWriter, random: Random) => void)[] = [
-  ...[0, 1, 2, 3].map((flags) => request(Opcode.create, (writer) => writeCreate(writer, "/f-", null, OPEN, flags))),
-  request(Opcode.createTtl, (writer) => writeCreate(writer, "/f-ttl", Buffer.from("x"), OPEN, 5, 50)),
+  ...[0, 1, 2, 3].map((flags) =>
+    request(Opcode.create, (writer) => writeCreate(writer, "/f-", null, OPEN, flags)),
+  ),
+  request(Opcode.createTtl, (writer) =>
+    writeCreate(writer, "/f-ttl", Buffer.from("x"), OPEN, 5, 50),
+  ),
   request(Opcode.delete, (writer) => writer.string("/f-") ?? writer.int(-1)),
-  request(Opcode.setData, (writer) => writer.string("/") ?? writer.buffer(Buffer.from("x")) ?? writer.int(-1)),
+  request(
+    Opcode.setData,
+    (writer) => writer.string("/") ?? writer.buffer(Buffer.from("x")) ?? writer.int(-1),
+  ),
   ...[Opcode.exists, Opcode.getData, Opcode.getChildren, Opcode.getChildren2].map((opcode) =>
     request(opcode, (writer) => writer.string("/") ?? writer.boolean(true)),
   ),
@@ -141,7 +156,10 @@ const BODIES: ((writer: JuteWriter, random: Random) => void)[] = [
   }),
   request(Opcode.addWatch, (writer) => writer.string("/") ?? writer.int(1)),
   request(Opcode.removeWatches, (writer) => writer.string("/") ?? writer.int(3)),
-  request(Opcode.auth, (writer) => writer.int(0) ?? writer.string("digest") ?? writer.buffer(Buffer.from("a:b"))),
+  request(
+    Opcode.auth,
+    (writer) => writer.int(0) ?? writer.string("digest") ?? writer.buffer(Buffer.from("a:b")),
+  ),
   request(Opcode.reconfig, (writer) => {
     for (let text = 0; text < 3; text++) writer.string("");
     writer.long(-1n);
@@ -213,7 +231,9 @@ describe("the server stays, and a healthy client is served, with", () => {
   test("mutated requests", async () => {
     await each(CONNECTIONS * 2 * TIMES, (index) => {
       const random = new Random(SEED + index);
-      const frames = conversation(random).map((frame) => (random.chance(0.6) ? mutate(frame, random) : frame));
+      const frames = conversation(random).map((frame) =>
+        random.chance(0.6) ? mutate(frame, random) : frame,
+      );
       const opening = random.chance(0.2) ? mutate(HANDSHAKE, random) : HANDSHAKE;
       return throwAt([opening, ...frames]);
     });
@@ -230,7 +250,10 @@ describe("the server stays, and a healthy client is served, with", () => {
   test("bytes that come one by one: slow, but good", async () => {
     await each(25, async (index) => {
       const random = new Random(SEED + index);
-      const bytes = Buffer.concat([HANDSHAKE, frameOf(request(Opcode.sync, (writer) => writer.string("/")))]);
+      const bytes = Buffer.concat([
+        HANDSHAKE,
+        frameOf(request(Opcode.sync, (writer) => writer.string("/"))),
+      ]);
       const cuts = Array.from(bytes, (byte) => Buffer.from([byte]));
       const socket = await dial();
       const received: Buffer[] = [];
@@ -262,12 +285,15 @@ describe("the server stays, and a healthy client is served, with", () => {
     const big = await RawClient.open(server.address);
     await big.create("/big", { data: Buffer.alloc(500_000) });
     const sockets = await Promise.all(Array.from({ length: 5 }, dial));
-    const ask = frameOf(request(Opcode.getData, (writer) => writer.string("/big") ?? writer.boolean(false)));
+    const ask = frameOf(
+      request(Opcode.getData, (writer) => writer.string("/big") ?? writer.boolean(false)),
+    );
     for (const socket of sockets) {
       socket.pause();
       socket.write(Buffer.concat([HANDSHAKE, ...Array(500).fill(ask)]));
     }
-    for (let round = 0; round < 20; round++) expect((await big.getData("/big")).stat?.dataLength).toBe(500_000);
+    for (let round = 0; round < 20; round++)
+      expect((await big.getData("/big")).stat?.dataLength).toBe(500_000);
     const { rssMb } = await server.memory();
     for (const socket of sockets) socket.destroy();
     await big.delete("/big");

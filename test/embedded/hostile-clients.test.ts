@@ -32,7 +32,9 @@ function dial(): Promise<Socket> {
 
 function closed(socket: Socket): Promise<void> {
   socket.resume();
-  return new Promise((resolve) => (socket.destroyed ? resolve() : socket.once("close", () => resolve())));
+  return new Promise((resolve) =>
+    socket.destroyed ? resolve() : socket.once("close", () => resolve()),
+  );
 }
 
 function frame(write: (writer: JuteWriter) => void): Buffer {
@@ -67,15 +69,18 @@ function randomFrom(seed: number): (below: number) => number {
 }
 
 describe("garbage", () => {
-  test.each(["GET / HTTP/1.1\r\n\r\n", "\xff\xff\xff\xff", "\0\0\0\0", "\0\0\0\x05hello", "\x16\x03\x01\x02"])(
-    "%j instead of a handshake",
-    async (text) => {
-      const socket = await dial();
-      socket.end(Buffer.from(text, "latin1"));
-      await closed(socket);
-      await bystanderIsServed();
-    },
-  );
+  test.each([
+    "GET / HTTP/1.1\r\n\r\n",
+    "\xff\xff\xff\xff",
+    "\0\0\0\0",
+    "\0\0\0\x05hello",
+    "\x16\x03\x01\x02",
+  ])("%j instead of a handshake", async (text) => {
+    const socket = await dial();
+    socket.end(Buffer.from(text, "latin1"));
+    await closed(socket);
+    await bystanderIsServed();
+  });
 
   test("a frame that is too short for a header", async () => {
     const socket = await dial();

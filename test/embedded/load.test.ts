@@ -1,5 +1,6 @@
 /**
- * Many clients, many znodes, many operations: nothing is lost, nothing stays behind. Lean by default; with ZKSH_FULL_LOAD set,
+ * Many clients, many znodes, many operations: nothing is lost, nothing stays behind. Lean by
+ * default; with ZKSH_FULL_LOAD set,
  * 200 clients, 100,000 znodes and a million operations.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -79,7 +80,12 @@ async function removeZnodes(clients: readonly Session[]): Promise<void> {
 }
 
 /** Does some of everything; counts what must have been told to somebody who watches it all. */
-async function work(client: Session, random: Random, count: number, told: Map<string, number>): Promise<void> {
+async function work(
+  client: Session,
+  random: Random,
+  count: number,
+  told: Map<string, number>,
+): Promise<void> {
   const tell = (type: string, by = 1) => told.set(type, (told.get(type) ?? 0) + by);
   const operations = {
     get: () => client.getData(path(random.index(ZNODES))),
@@ -89,7 +95,9 @@ async function work(client: Session, random: Random, count: number, told: Map<st
       tell("data-changed");
     },
     "come and go": async () => {
-      const made = await client.create(`/load/${random.index(FOLDERS)}/e-`, null, { mode: "ephemeralSequential" });
+      const made = await client.create(`/load/${random.index(FOLDERS)}/e-`, null, {
+        mode: "ephemeralSequential",
+      });
       tell("created");
       await client.delete(made);
       tell("deleted");
@@ -108,7 +116,9 @@ async function work(client: Session, random: Random, count: number, told: Map<st
   await pipelined(count, () => operations[random.weighted(weights)]());
 }
 
-test(`${CLIENTS} clients, ${ZNODES} znodes, ${OPERATIONS} operations`, { timeout: 600_000 }, async () => {
+test(`${CLIENTS} clients, ${ZNODES} znodes, ${OPERATIONS} operations`, {
+  timeout: 600_000,
+}, async () => {
   const before = await server.memory();
   const clients = Array.from({ length: CLIENTS }, open);
   await Promise.all(clients.map((client) => client.connected()));
@@ -117,14 +127,20 @@ test(`${CLIENTS} clients, ${ZNODES} znodes, ${OPERATIONS} operations`, { timeout
 
   const observer = open();
   const seen = new Map<string, number>();
-  await observer.addWatch("/load", "recursive", ({ type }) => seen.set(type, (seen.get(type) ?? 0) + 1));
+  await observer.addWatch("/load", "recursive", ({ type }) =>
+    seen.set(type, (seen.get(type) ?? 0) + 1),
+  );
 
   const told = new Map<string, number>();
   const startedAt = performance.now();
-  await Promise.all(clients.map((client, index) => work(client, new Random(index), OPERATIONS / CLIENTS, told)));
+  await Promise.all(
+    clients.map((client, index) => work(client, new Random(index), OPERATIONS / CLIENTS, told)),
+  );
   const seconds = (performance.now() - startedAt) / 1_000;
   await observer.sync("/");
-  await eventually(() => expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(told)), { timeoutMs: 30_000 });
+  await eventually(() => expect(Object.fromEntries(seen)).toEqual(Object.fromEntries(told)), {
+    timeoutMs: 30_000,
+  });
   await observer.close();
 
   await everyWatcherHearsEveryChange(clients);
@@ -135,7 +151,9 @@ test(`${CLIENTS} clients, ${ZNODES} znodes, ${OPERATIONS} operations`, { timeout
   expect(filled.heldMb - before.heldMb, JSON.stringify(figures)).toBeGreaterThan(ZNODES / 10_000);
   const check = async () => {
     const after = await server.memory();
-    expect(after.heldMb - before.heldMb, JSON.stringify({ ...figures, after })).toBeLessThan(LEFT_OVER_MB);
+    expect(after.heldMb - before.heldMb, JSON.stringify({ ...figures, after })).toBeLessThan(
+      LEFT_OVER_MB,
+    );
     return after;
   };
   const after = await eventually(check, { timeoutMs: FORGOTTEN_WITHIN_MS, intervalMs: 200 });
@@ -165,7 +183,10 @@ test("clients that come and go leave nothing behind", { timeout: 60_000 }, async
   await eventually(check, { timeoutMs: FORGOTTEN_WITHIN_MS, intervalMs: 200 });
 });
 
-/** Persistent watches: each change once. One-shot watches set anew: no state is the last one without being seen. */
+/**
+ * Persistent watches: each change once. One-shot watches set anew: no state is the last one without
+ * being seen.
+ */
 async function everyWatcherHearsEveryChange(clients: readonly Session[]): Promise<void> {
   const [writer] = clients as [Session];
   const paths = Array.from({ length: WATCHED }, (_, index) => `/watched-${index}`);
@@ -191,7 +212,9 @@ async function everyWatcherHearsEveryChange(clients: readonly Session[]): Promis
   const expected = Object.fromEntries(paths.slice(1).map((watched) => [watched, CHANGES]));
   await eventually(
     () => {
-      expect(counts.map((count) => Object.fromEntries([...count].sort()))).toEqual(clients.map(() => expected));
+      expect(counts.map((count) => Object.fromEntries([...count].sort()))).toEqual(
+        clients.map(() => expected),
+      );
       expect(lastSeen).toEqual(clients.map(() => CHANGES));
     },
     { timeoutMs: 30_000 },
@@ -200,7 +223,11 @@ async function everyWatcherHearsEveryChange(clients: readonly Session[]): Promis
 }
 
 /** Reads with a one-shot watch, again whenever it has told. */
-async function follow(client: Session, watched: string, tell: (version: number) => void): Promise<void> {
+async function follow(
+  client: Session,
+  watched: string,
+  tell: (version: number) => void,
+): Promise<void> {
   const look = async () => {
     const { stat } = await client.getData(watched, {
       watch: ({ type }) => {

@@ -1,4 +1,7 @@
-/** Clients that nobody here wrote, unchanged, on Apache ZooKeeper and on `zksh serve`: the same transcripts. */
+/**
+ * Clients that nobody here wrote, unchanged, on Apache ZooKeeper and on `zksh serve`: the same
+ * transcripts.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -8,7 +11,12 @@ import { readMarked, withMarks, ZNODE_MARKS } from "../e2e/transcript.ts";
 import { eventually } from "../support/eventually.ts";
 import { peerClassPath, spawnJava } from "../support/java.ts";
 import { freshChroot } from "../support/shared-server.ts";
-import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "../support/tracked-process.ts";
+import {
+  ended,
+  removeDirectory,
+  spawnTracked,
+  temporaryDirectory,
+} from "../support/tracked-process.ts";
 import { runZkcli } from "../support/zkcli-process.ts";
 import { startZksh, type ZkshProcess } from "../support/zksh-process.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
@@ -32,7 +40,9 @@ afterAll(async () => {
 });
 
 /** What a program writes on each server, below an empty znode. */
-async function onBoth(run: (connectString: string) => Promise<string>): Promise<{ real: string; embedded: string }> {
+async function onBoth(
+  run: (connectString: string) => Promise<string>,
+): Promise<{ real: string; embedded: string }> {
   const [onReal, onEmbedded] = await Promise.all(
     [real.address, embedded].map(async (address) => run(await freshChroot(address))),
   );
@@ -50,10 +60,20 @@ test("kazoo", { timeout: 60_000 }, async () => {
 });
 
 test("Curator", { timeout: 60_000 }, async () => {
-  execFileSync("javac", ["-cp", peerClassPath(), "-d", classes, join(PEERS, "java/CuratorTranscript.java")]);
+  execFileSync("javac", [
+    "-cp",
+    peerClassPath(),
+    "-d",
+    classes,
+    join(PEERS, "java/CuratorTranscript.java"),
+  ]);
   const classPath = [classes, peerClassPath()].join(delimiter);
   const transcript = await onBoth(async (connectString) => {
-    const words = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "CuratorTranscript", connectString];
+    const words = [
+      "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+      "CuratorTranscript",
+      connectString,
+    ];
     return outputOf(spawnJava(words, { classPath, stdio: ["ignore", "pipe", "pipe"] }));
   });
   expect(transcript.real).toMatch(/\n# end\n$/);
@@ -61,19 +81,32 @@ test("Curator", { timeout: 60_000 }, async () => {
 });
 
 /** The last line of each ends zkCli, so that line is left to the shell's own suite. */
-const SCRIPTS = ["znodes", "deleteall", "words", "options", "acl", "watches", "quota"].map((name) => {
-  const file = join(import.meta.dirname, "../e2e/transcripts", `${name}.zk`);
-  return { name, lines: readFileSync(file, "utf8").split("\n").slice(0, -2) };
-});
+const SCRIPTS = ["znodes", "deleteall", "words", "options", "acl", "watches", "quota"].map(
+  (name) => {
+    const file = join(import.meta.dirname, "../e2e/transcripts", `${name}.zk`);
+    return { name, lines: readFileSync(file, "utf8").split("\n").slice(0, -2) };
+  },
+);
 
 test("zkCli.sh", { timeout: 60_000 }, async () => {
   const run = async (address: string) => {
-    const chroots = await Promise.all(SCRIPTS.map(({ name }) => (name === "quota" ? address : freshChroot(address))));
+    const chroots = await Promise.all(
+      SCRIPTS.map(({ name }) => (name === "quota" ? address : freshChroot(address))),
+    );
     // One process for all: `connect` gives each script a session and a znode of its own.
-    const input = SCRIPTS.map(({ lines }, index) => `connect ${chroots[index]}\n${withMarks(lines, ZNODE_MARKS)}`);
-    const lines = SCRIPTS.flatMap((script, index) => (index === 0 ? script.lines : ["connect", ...script.lines]));
-    const { parts, events } = readMarked(lines, ZNODE_MARKS, await runZkcli(address, input.join("")));
-    // zkCli's two threads write into each other's lines, so that now and then one of several like events cannot be read.
+    const input = SCRIPTS.map(
+      ({ lines }, index) => `connect ${chroots[index]}\n${withMarks(lines, ZNODE_MARKS)}`,
+    );
+    const lines = SCRIPTS.flatMap((script, index) =>
+      index === 0 ? script.lines : ["connect", ...script.lines],
+    );
+    const { parts, events } = readMarked(
+      lines,
+      ZNODE_MARKS,
+      await runZkcli(address, input.join("")),
+    );
+    // zkCli's two threads write into each other's lines, so that now and then one of several like
+    // events cannot be read.
     const kinds = [...new Set(events)].sort();
     return { kinds, parts: parts.map((part) => ({ line: part.line, ...alike(part) })) };
   };
@@ -95,13 +128,20 @@ function alike({ line, stdout, stderr }: { line: string; stdout: string; stderr:
 
 /** Below which znode a script worked, and on which port. */
 function withoutChroots(written: string): string {
-  return written.replace(/\/test-[0-9a-f-]{36}/g, "/<chroot>").replace(/127\.0\.0\.1:\d+/g, "<address>");
+  return written
+    .replace(/\/test-[0-9a-f-]{36}/g, "/<chroot>")
+    .replace(/127\.0\.0\.1:\d+/g, "<address>");
 }
 
 async function outputOf(child: ReturnType<typeof spawnTracked>): Promise<string> {
   if (!child.stdout || !child.stderr) throw new Error("no pipes");
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)]);
-  // A program that fails says why; what it says otherwise, of lost connections and the like, it says here, too.
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    ended(child),
+  ]);
+  // A program that fails says why; what it says otherwise, of lost connections and the like, it
+  // says here, too.
   if (child.exitCode !== 0) throw new Error(`ended with ${child.exitCode}:\n${stdout}\n${stderr}`);
   return stdout;
 }

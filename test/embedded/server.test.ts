@@ -59,7 +59,10 @@ describe("startEmbeddedServer", () => {
     server.stall(10);
     server.stall(300);
     const before = performance.now();
-    const [{ err }, word] = await Promise.all([client.create("/a"), fourLetterWord(server.address, "ruok")]);
+    const [{ err }, word] = await Promise.all([
+      client.create("/a"),
+      fourLetterWord(server.address, "ruok"),
+    ]);
     expect([err, word]).toEqual([0, "imok"]);
     expect(performance.now() - before).toBeGreaterThan(250);
     client.end();

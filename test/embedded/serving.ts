@@ -19,7 +19,9 @@ export interface Serving {
 
 export async function startServing(): Promise<Serving> {
   const program = join(import.meta.dirname, "fixtures/serving-process.ts");
-  const child = spawnTracked(process.execPath, ["--import", "tsx", program], { stdio: ["pipe", "pipe", "inherit"] });
+  const child = spawnTracked(process.execPath, ["--import", "tsx", program], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new Error("no pipes");
   stdin.on("error", () => {});

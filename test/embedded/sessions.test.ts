@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { Keeper } from "../../src/embedded/keeper.ts";
+import { ServerState } from "../../src/embedded/server-state.ts";
 
 class Clock {
   ms = 10_050;
   readonly now = () => this.ms;
 }
 
-function keeperAt(clock: Clock): Keeper {
+function keeperAt(clock: Clock): ServerState {
   const timeouts = { tickTimeMs: 100, minSessionTimeoutMs: 200, maxSessionTimeoutMs: 2_000 };
-  return new Keeper({ ...timeouts, enforceQuotas: false, now: clock.now });
+  return new ServerState({ ...timeouts, enforceQuotas: false, now: clock.now });
 }
 
 describe("sessions", () => {
@@ -24,7 +24,11 @@ describe("sessions", () => {
     expect(hungUp).toBe(0);
     clock.ms = 10_300;
     keeper.expireSessions();
-    expect([keeper.sessions.find(quiet.id), keeper.sessions.find(lively.id), hungUp]).toEqual([undefined, lively, 1]);
+    expect([keeper.sessions.find(quiet.id), keeper.sessions.find(lively.id), hungUp]).toEqual([
+      undefined,
+      lively,
+      1,
+    ]);
     expect(keeper.sessions.touch(quiet)).toBe(false);
     clock.ms = 11_000;
     keeper.expireSessions();
@@ -45,7 +49,14 @@ describe("sessions", () => {
     const keeper = keeperAt(new Clock());
     const session = keeper.openSession(200);
     const lifetime = { kind: "ephemeral", owner: session.id } as const;
-    const change = { type: "create", path: "/e", data: null, acl: [], lifetime, parentCreates: 1 } as const;
+    const change = {
+      type: "create",
+      path: "/e",
+      data: null,
+      acl: [],
+      lifetime,
+      parentCreates: 1,
+    } as const;
     keeper.apply(change, keeper.begin());
     keeper.endSession(session);
     expect(keeper.tree.find("/e")).toBeUndefined();

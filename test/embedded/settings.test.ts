@@ -4,7 +4,11 @@ import { type EmbeddedServerOptions, settingsOf } from "../../src/embedded/setti
 
 describe("the options of an embedded server", () => {
   test("undefined is as good as left out", () => {
-    const undefinedOnes: EmbeddedServerOptions = { host: undefined, tickTimeMs: undefined, maxRequestBytes: undefined };
+    const undefinedOnes: EmbeddedServerOptions = {
+      host: undefined,
+      tickTimeMs: undefined,
+      maxRequestBytes: undefined,
+    };
     expect(settingsOf(undefinedOnes)).toEqual(settingsOf({}));
     expect(settingsOf({})).toMatchObject({
       host: "127.0.0.1",
@@ -20,8 +24,14 @@ describe("the options of an embedded server", () => {
     { options: { tickTimeMs: 33.3 }, message: "bad tickTimeMs 33.3" },
     { options: { tickTimeMs: 1e10 }, message: "bad tickTimeMs 10000000000" },
     { options: { maxRequestBytes: 0 }, message: "bad maxRequestBytes 0" },
-    { options: { containerCheckIntervalMs: 1e12 }, message: "bad containerCheckIntervalMs 1000000000000" },
-    { options: { minSessionTimeoutMs: 9, maxSessionTimeoutMs: 8 }, message: "bad maxSessionTimeoutMs 8" },
+    {
+      options: { containerCheckIntervalMs: 1e12 },
+      message: "bad containerCheckIntervalMs 1000000000000",
+    },
+    {
+      options: { minSessionTimeoutMs: 9, maxSessionTimeoutMs: 8 },
+      message: "bad maxSessionTimeoutMs 8",
+    },
     { options: { port: 65_536 }, message: "bad port 65536" },
   ])("$message", async ({ options, message }) => {
     await expect(startEmbeddedServer(options)).rejects.toThrow(message);

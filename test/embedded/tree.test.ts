@@ -12,7 +12,10 @@ beforeEach(() => {
   zxid = 100n;
 });
 
-function create(path: string, { data = "", lifetime = PERSISTENT }: { data?: string; lifetime?: Lifetime } = {}) {
+function create(
+  path: string,
+  { data = "", lifetime = PERSISTENT }: { data?: string; lifetime?: Lifetime } = {},
+) {
   const parent = tree.get(path.slice(0, path.lastIndexOf("/")));
   const parentCreates = parent.creates + 1;
   return tree.create(
@@ -32,13 +35,24 @@ describe("Tree", () => {
     create("/a/b");
     create("/a/c");
     tree.delete("/a/b", ++zxid);
-    expect(tree.get("/a").stat()).toMatchObject({ cversion: 3, numChildren: 1, pzxid: zxid, mzxid: 101n });
+    expect(tree.get("/a").stat()).toMatchObject({
+      cversion: 3,
+      numChildren: 1,
+      pzxid: zxid,
+      mzxid: 101n,
+    });
     expect(tree.get("/a").creates).toBe(2);
   });
 
   test("only what a session owns is shown as owned", () => {
-    const stats = [{ kind: "ephemeral", owner: 7n }, { kind: "container" }, { kind: "ttl", ttlMs: 5 }] as const;
-    const owners = stats.map((lifetime, index) => create(`/${index}`, { lifetime }).stat().ephemeralOwner);
+    const stats = [
+      { kind: "ephemeral", owner: 7n },
+      { kind: "container" },
+      { kind: "ttl", ttlMs: 5 },
+    ] as const;
+    const owners = stats.map(
+      (lifetime, index) => create(`/${index}`, { lifetime }).stat().ephemeralOwner,
+    );
     expect(owners).toEqual([7n, 0n, 0n]);
     expect([...tree.ephemerals]).toEqual([[7n, new Set(["/0"])]]);
     expect([...tree.reapable]).toEqual(["/1", "/2"]);
@@ -51,7 +65,13 @@ describe("Tree", () => {
     a.creates = 0x7fff_ffff;
     const before = a.pzxid;
     tree.create(
-      { path: "/a/b", data: null, acl: OPEN_ACL, lifetime: PERSISTENT, parentCreates: -0x8000_0000 },
+      {
+        path: "/a/b",
+        data: null,
+        acl: OPEN_ACL,
+        lifetime: PERSISTENT,
+        parentCreates: -0x8000_0000,
+      },
       { zxid: ++zxid, time: 5 },
     );
     expect([a.creates, a.pzxid]).toEqual([0x7fff_ffff, before]);

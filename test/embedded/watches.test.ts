@@ -9,7 +9,9 @@ let bob: Watcher;
 beforeEach(() => {
   watches = new Watches();
   heard = [];
-  const watcher = (name: string): Watcher => ({ notify: (type, path) => heard.push(`${name} ${type} ${path}`) });
+  const watcher = (name: string): Watcher => ({
+    notify: (type, path) => heard.push(`${name} ${type} ${path}`),
+  });
   [ann, bob] = [watcher("ann"), watcher("bob")];
 });
 

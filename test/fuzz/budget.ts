@@ -1,4 +1,7 @@
-/** How much is fuzzed, and from which seed: repeatable with ZKSH_FUZZ_SEED, longer with ZKSH_FUZZ_SECONDS. */
+/**
+ * How much is fuzzed, and from which seed: repeatable with ZKSH_FUZZ_SEED, longer with
+ * ZKSH_FUZZ_SECONDS.
+ */
 
 export const SEED = Number(process.env.ZKSH_FUZZ_SEED ?? 20_261_118);
 
@@ -16,7 +19,10 @@ export function timeoutMs(share: number): number {
 }
 
 /** Calls `one` with a seed of its own for each item until the time is up. */
-export async function forBudget(share: number, one: (seed: number) => Promise<void>): Promise<void> {
+export async function forBudget(
+  share: number,
+  one: (seed: number) => Promise<void>,
+): Promise<void> {
   const end = performance.now() + budgetMs(share);
   let seed = SEED;
   do {
@@ -24,7 +30,9 @@ export async function forBudget(share: number, one: (seed: number) => Promise<vo
       await one(seed);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new Error(`ZKSH_FUZZ_SEED=${seed} repeats this as its first item: ${message}`, { cause: error });
+      throw new Error(`ZKSH_FUZZ_SEED=${seed} repeats this as its first item: ${message}`, {
+        cause: error,
+      });
     }
     seed++;
   } while (performance.now() < end);

@@ -1,6 +1,9 @@
-/** Every command and renderer on a server that says anything: never a bug, never a raw control character, never for long. */
+/**
+ * Every command and renderer on a server that says anything: never a bug, never a raw control
+ * character, never for long.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lex } from "../../src/shell/line.ts";
+import { lex } from "../../src/shell/parsing/lexer.ts";
 import { Random } from "../support/random.ts";
 import { forBudget, SEED, timeoutMs } from "./budget.ts";
 import { HostileServer } from "./hostile-server.ts";
@@ -39,7 +42,10 @@ test(`from seed ${SEED}`, { timeout: timeoutMs(SHARE) }, async () => {
     const item = itemOf(seed);
     const { exit, stdout } = await check(item, server.fake.address, () => server.reseed(seed));
     const isExact =
-      item.argv.join(" ") === "get /zookeeper/config" && item.format === "text" && !item.tty && exit === 0;
+      item.argv.join(" ") === "get /zookeeper/config" &&
+      item.format === "text" &&
+      !item.tty &&
+      exit === 0;
     if (isExact) expect(stdout).toBe(String(server.sent.at(-1) ?? ""));
   });
 });

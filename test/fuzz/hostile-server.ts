@@ -1,8 +1,22 @@
-/** A server that answers every request with what its seed says: hostile contents, wrong numbers, and now and then garbage. */
+/**
+ * A server that answers every request with what its seed says: hostile contents, wrong numbers, and
+ * now and then garbage.
+ */
 import { JuteReader, JuteWriter } from "../../src/wire/jute.ts";
 import { Opcode } from "../../src/wire/protocol.ts";
-import { readMultiHeader, type StatRecord, writeAcl, writeMultiHeader, writeStat } from "../../src/wire/records.ts";
-import { type FakeReply, type FakeRequest, type FakeServer, startFakeServer } from "../support/fake-server.ts";
+import {
+  readMultiHeader,
+  type StatRecord,
+  writeAcl,
+  writeMultiHeader,
+  writeStat,
+} from "../../src/wire/records.ts";
+import {
+  type FakeReply,
+  type FakeRequest,
+  type FakeServer,
+  startFakeServer,
+} from "../support/fake-server.ts";
 import { Random } from "../support/random.ts";
 import { Hostile, mutated } from "./hostile.ts";
 
@@ -93,14 +107,21 @@ export class HostileServer {
   }
 
   #note({ opcode, body }: FakeRequest): void {
-    const reads: readonly number[] = [Opcode.exists, Opcode.getData, Opcode.getChildren, Opcode.getChildren2];
+    const reads: readonly number[] = [
+      Opcode.exists,
+      Opcode.getData,
+      Opcode.getChildren,
+      Opcode.getChildren2,
+    ];
     const isWatch = reads.includes(opcode) && body.at(-1) === 1;
     if (isWatch || opcode === Opcode.addWatch) this.#watched.add(new JuteReader(body).text());
   }
 
   #event(reply: FakeReply): void {
     const { random } = this.#hostile;
-    const path = random.chance(0.8) ? this.#hostile.pick([...this.#watched, "/"]) : `/${this.#hostile.text()}`;
+    const path = random.chance(0.8)
+      ? this.#hostile.pick([...this.#watched, "/"])
+      : `/${this.#hostile.text()}`;
     const below = random.chance(0.3) ? `/${this.#hostile.text()}` : "";
     const type = random.chance(0.8) ? 1 + random.index(4) : this.#hostile.int();
     reply.event(type, random.chance(0.8) ? 3 : this.#hostile.int(), path + below);
@@ -117,7 +138,8 @@ export class HostileServer {
 
   #result(opcode: number, reader: JuteReader, writer: JuteWriter): void {
     const stat = () => writeStat(writer, this.#stat());
-    const texts = (count: number) => writer.vector(Array(count).fill(""), () => writer.buffer(this.#hostile.bytes()));
+    const texts = (count: number) =>
+      writer.vector(Array(count).fill(""), () => writer.buffer(this.#hostile.bytes()));
     switch (opcode) {
       case Opcode.create:
         return this.#create(reader, writer);
@@ -174,7 +196,9 @@ export class HostileServer {
     reader.buffer();
     reader.vector(() => [reader.int(), reader.string(), reader.string()]);
     const isSequential = (reader.int() & 2) !== 0;
-    const path = isSequential ? `${asked}${String(this.#hostile.random.index(20)).padStart(10, "0")}` : asked;
+    const path = isSequential
+      ? `${asked}${String(this.#hostile.random.index(20)).padStart(10, "0")}`
+      : asked;
     this.#created.add(path);
     writer.buffer(this.#hostile.random.chance(0.9) ? Buffer.from(path) : this.#hostile.bytes());
   }
@@ -188,7 +212,9 @@ export class HostileServer {
     const names = Array.from({ length: count }, (_, index) =>
       index < 100 ? this.#hostile.name() : Buffer.from(`n${index}`),
     );
-    writer.vector([...known.map((name) => Buffer.from(name)), ...names], (name) => writer.buffer(name));
+    writer.vector([...known.map((name) => Buffer.from(name)), ...names], (name) =>
+      writer.buffer(name),
+    );
   }
 
   #multi(reader: JuteReader, writer: JuteWriter): void {
@@ -203,7 +229,8 @@ export class HostileServer {
       if (type === Opcode.check || type === Opcode.delete || type === Opcode.setData) reader.int();
       else this.#create(reader, answer);
       if (type === Opcode.createTtl) reader.long();
-      if (type !== Opcode.check && type !== Opcode.delete && type !== Opcode.create) writeStat(answer, this.#stat());
+      if (type !== Opcode.check && type !== Opcode.delete && type !== Opcode.create)
+        writeStat(answer, this.#stat());
       if (fails) writer.int(this.#hostile.errorCode());
     }
     writeMultiHeader(writer, -1, true);

@@ -1,14 +1,25 @@
-/** What a neighbour or a hostile server may send: names, data, records, ACLs, stats and numbers, from one seed. */
+/**
+ * What a neighbour or a hostile server may send: names, data, records, ACLs, stats and numbers,
+ * from one seed.
+ */
 import { ErrorCode } from "../../src/wire/protocol.ts";
 import type { AclRecord, StatRecord } from "../../src/wire/records.ts";
 import { Random } from "../support/random.ts";
 
-/** Begins a line of its own wherever a line end in a name, a record or an id is written as it is. */
+/**
+ * Begins a line of its own wherever a line end in a name, a record or an id is written as it is.
+ */
 export const FORGED = "FORGED";
 /** A control sequence that no terminal library writes. */
 export const TRACE = "\u001b[31337m";
 
-const SEQUENCES = ["\u001b]52;c;cm0gLXJmIH4=\u0007", TRACE, "\u001bP1$r\u001b\\", "\u009b2J", "\u001b]0;x\u001b\\"];
+const SEQUENCES = [
+  "\u001b]52;c;cm0gLXJmIH4=\u0007",
+  TRACE,
+  "\u001bP1$r\u001b\\",
+  "\u009b2J",
+  "\u001b]0;x\u001b\\",
+];
 const INVISIBLE = [
   ..."\u00ad\u034f\u061c\u115f\u17b4\u180e\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202d\u202e\u2060\u2066",
   ..."\u2069\u206f\u3164\ufe0f\ufeff\uffa0\ufff9\u{1d173}\u{e0001}\u{e0041}\u{e0100}",
@@ -31,17 +42,41 @@ const VISIBLE = [
   "`id`",
   "~",
 ];
-const WORDS = ["__proto__", "constructor", "toString", "null", "undefined", "[object Object]", "..", ".", "-0", "{}"];
+const WORDS = [
+  "__proto__",
+  "constructor",
+  "toString",
+  "null",
+  "undefined",
+  "[object Object]",
+  "..",
+  ".",
+  "-0",
+  "{}",
+];
 
-const TIMES = ["2026-11-18T12:00:00Z", "9999999-01-01", "+275760-09-13T00:00:00.000Z", "-271821-04-20", "-1", "now"];
+const TIMES = [
+  "2026-11-18T12:00:00Z",
+  "9999999-01-01",
+  "+275760-09-13T00:00:00.000Z",
+  "-271821-04-20",
+  "-1",
+  "now",
+];
 /** Several times over what is to be more likely. */
 const PIECES =
-  "visible visible visible visible visible control control line sequence invisible invisible word any".split(" ");
-const VALUES = "text text text text time time number number null boolean list object odd".split(" ");
+  "visible visible visible visible visible control control line sequence invisible invisible word any".split(
+    " ",
+  );
+const VALUES = "text text text text time time number number null boolean list object odd".split(
+  " ",
+);
 
 export class Hostile {
   /** Most texts are taken from these: 100,000 records are to take seconds. */
-  static readonly #texts = Array.from({ length: 2_000 }, (_, seed) => new Hostile(new Random(seed)).#newText());
+  static readonly #texts = Array.from({ length: 2_000 }, (_, seed) =>
+    new Hostile(new Random(seed)).#newText(),
+  );
 
   readonly random: Random;
 
@@ -53,7 +88,10 @@ export class Hostile {
     return items[this.random.index(items.length)] as T;
   }
 
-  /** A text for one line, such as a name: all that must not be written as it is, among ordinary characters. */
+  /**
+   * A text for one line, such as a name: all that must not be written as it is, among ordinary
+   * characters.
+   */
   text(): string {
     return this.random.chance(0.8) ? this.pick(Hostile.#texts) : this.#newText();
   }
@@ -68,7 +106,8 @@ export class Hostile {
   #piece(): string {
     const kind = this.pick(PIECES);
     if (kind === "visible") return this.pick(VISIBLE);
-    if (kind === "control") return String.fromCharCode(this.pick([this.random.index(32), 127 + this.random.index(33)]));
+    if (kind === "control")
+      return String.fromCharCode(this.pick([this.random.index(32), 127 + this.random.index(33)]));
     if (kind === "line") return `${this.pick(["\n", "\r\n", "\r", "\u0085", "\u2028"])}${FORGED}`;
     if (kind === "sequence") return this.pick(SEQUENCES);
     if (kind === "invisible") return this.pick(INVISIBLE);
@@ -79,13 +118,17 @@ export class Hostile {
   /** The bytes of a text, some of which are no UTF-8. */
   bytes(): Buffer {
     const bytes = Buffer.from(this.text());
-    if (this.random.chance(0.1) && bytes.length > 0) bytes[this.random.index(bytes.length)] = this.random.index(256);
-    return this.random.chance(0.05) ? Buffer.concat([bytes, Buffer.from("eda080c328", "hex")]) : bytes;
+    if (this.random.chance(0.1) && bytes.length > 0)
+      bytes[this.random.index(bytes.length)] = this.random.index(256);
+    return this.random.chance(0.05)
+      ? Buffer.concat([bytes, Buffer.from("eda080c328", "hex")])
+      : bytes;
   }
 
   /** A child's name; many of them are tickets of one library or another. */
   name(): Buffer {
-    if (this.random.chance(0.01)) return Buffer.from(this.text() + "x".repeat(this.random.index(300_000)));
+    if (this.random.chance(0.01))
+      return Buffer.from(this.text() + "x".repeat(this.random.index(300_000)));
     return this.random.chance(0.5) ? this.bytes() : Buffer.from(this.ticket());
   }
 
@@ -124,12 +167,16 @@ export class Hostile {
     });
     if (kind === "none") return null;
     if (kind === "record") return this.record();
-    if (kind === "text") return this.random.chance(0.1) ? this.#binary(50) : Buffer.from(this.#lines());
-    if (kind === "lines") return Buffer.from(`server.1=${this.#lines()}\nversion=${this.#lines()}\n`);
+    if (kind === "text")
+      return this.random.chance(0.1) ? this.#binary(50) : Buffer.from(this.#lines());
+    if (kind === "lines")
+      return Buffer.from(`server.1=${this.#lines()}\nversion=${this.#lines()}\n`);
     if (kind === "binary") return this.#binary(this.random.index(2_000));
     if (kind === "nested") return this.#nested();
     if (kind === "quota")
-      return Buffer.from(`count=${this.#number()},bytes=${this.#number()}=;byteHardLimit=${this.#lines()}`);
+      return Buffer.from(
+        `count=${this.#number()},bytes=${this.#number()}=;byteHardLimit=${this.#lines()}`,
+      );
     return this.pick([
       () => this.#binary(700_000),
       () => Buffer.from(`${this.#lines()}${"y".repeat(900_000)}`),
@@ -149,7 +196,9 @@ export class Hostile {
   }
 
   #nested(): Buffer {
-    const depth = this.random.chance(0.2) ? 9_000 + this.random.index(100_000) : this.random.index(200);
+    const depth = this.random.chance(0.2)
+      ? 9_000 + this.random.index(100_000)
+      : this.random.index(200);
     const [open, close] = this.pick([
       ["[", "]"],
       ['{"a":', "}"],
@@ -161,7 +210,13 @@ export class Hostile {
 
   /** A holder record: as zksh writes it, with fields of any shape, or with its bytes changed. */
   record(): Buffer {
-    const record: Record<string, unknown> = { v: 1, tool: "zksh", who: "ann@web3", host: "web3", pid: 4711 };
+    const record: Record<string, unknown> = {
+      v: 1,
+      tool: "zksh",
+      who: "ann@web3",
+      host: "web3",
+      pid: 4711,
+    };
     const keys = [
       ..."v tool who host pid cmd why mode session id queued acquired revoke within by".split(" "),
       this.text(),
@@ -177,28 +232,39 @@ export class Hostile {
   /** With keys that JSON.stringify cannot write, such as a `__proto__` of its own. */
   #json(record: Record<string, unknown>): string {
     const text = JSON.stringify(record);
-    if (this.random.chance(0.05)) return text.replace("{", `{"__proto__":${JSON.stringify(this.value(2) ?? null)},`);
-    if (this.random.chance(0.02)) return text.replace("{", `{"revoke":${'{"by":'.repeat(4_000)}1${"}".repeat(4_000)},`);
-    return this.random.chance(0.02) ? text.replace(/}$/, `,"why":"${"y".repeat(this.random.index(20_000))}"}`) : text;
+    if (this.random.chance(0.05))
+      return text.replace("{", `{"__proto__":${JSON.stringify(this.value(2) ?? null)},`);
+    if (this.random.chance(0.02))
+      return text.replace("{", `{"revoke":${'{"by":'.repeat(4_000)}1${"}".repeat(4_000)},`);
+    return this.random.chance(0.02)
+      ? text.replace(/}$/, `,"why":"${"y".repeat(this.random.index(20_000))}"}`)
+      : text;
   }
 
   /** Of the type that the field has, as far as it has one. */
   #fitting(key: string): unknown {
     if (key === "v" || key === "pid") return this.pick([1, this.#number()]);
     if (key === "revoke") return { by: this.text(), at: this.pick(TIMES), reason: this.text() };
-    if (key === "within") return Array.from({ length: this.random.index(70) }, () => String(this.random.index(1e9)));
+    if (key === "within")
+      return Array.from({ length: this.random.index(70) }, () => String(this.random.index(1e9)));
     return key === "queued" || key === "acquired" ? this.pick(TIMES) : this.text();
   }
 
   value(depth: number): unknown {
-    const kind = this.pick(depth > 0 ? VALUES : VALUES.filter((one) => one !== "list" && one !== "object"));
+    const kind = this.pick(
+      depth > 0 ? VALUES : VALUES.filter((one) => one !== "list" && one !== "object"),
+    );
     if (kind === "text") return this.text();
     if (kind === "time") return this.pick(TIMES);
     if (kind === "number") return this.#number();
     if (kind === "boolean") return this.random.chance(0.5);
-    if (kind === "list") return Array.from({ length: this.random.index(6) }, () => this.value(depth - 2));
-    if (kind === "object") return { [this.text()]: this.value(depth - 1), by: this.value(depth - 1), at: this.text() };
-    return kind === "odd" ? this.pick<object>([{ toString: null }, { toJSON: 1 }, { length: 1e9 }, [[]]]) : null;
+    if (kind === "list")
+      return Array.from({ length: this.random.index(6) }, () => this.value(depth - 2));
+    if (kind === "object")
+      return { [this.text()]: this.value(depth - 1), by: this.value(depth - 1), at: this.text() };
+    return kind === "odd"
+      ? this.pick<object>([{ toString: null }, { toJSON: 1 }, { length: 1e9 }, [[]]])
+      : null;
   }
 
   #number(): number {

@@ -2,14 +2,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { PassThrough, Writable } from "node:stream";
 import { expect } from "vitest";
-import type { GuardedChild } from "../../src/child.ts";
 import type { Io, Output } from "../../src/io/io.ts";
 import { main } from "../../src/main.ts";
+import type { GuardedChild } from "../../src/processes/child-requests.ts";
 import type { EndingSignal } from "../../src/services.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
-import { describeServer } from "../../src/session/zookeeper/four-letter-word.ts";
+import { describeServer } from "../../src/session/zookeeper/connecting/four-letter-word.ts";
 import { memoryIo } from "../commands/memory-io.ts";
-import { expectNoControls, expectNothingForged, expectNothingHidden, expectOneJsonALine } from "./shown.ts";
+import {
+  expectNoControls,
+  expectNothingForged,
+  expectNothingHidden,
+  expectOneJsonALine,
+} from "./shown.ts";
 
 /** Commands that do not end by themselves are interrupted then. */
 const INTERRUPT_MS = 200;
@@ -44,7 +49,10 @@ interface Cost {
   readonly growthMb: number;
 }
 
-/** Runs an item and checks it. A run that was too slow has a second chance: the machine may have been busy. */
+/**
+ * Runs an item and checks it. A run that was too slow has a second chance: the machine may have
+ * been busy.
+ */
 export async function check(item: Item, server: string, prepare: () => void): Promise<Ran> {
   const uncaught: unknown[] = [];
   const restore = listenForUncaught(uncaught);
@@ -81,7 +89,10 @@ function expectHarmless(item: Item, { exit, stdout, stderr, cost }: Ran): void {
   if (format === "json") expectOneJsonALine(stdout);
 }
 
-async function run({ argv, format, tty, keys = [], typed = [] }: Item, server: string): Promise<Ran> {
+async function run(
+  { argv, format, tty, keys = [], typed = [] }: Item,
+  server: string,
+): Promise<Ran> {
   const stdin = new PassThrough();
   const [stdout, stderr] = [new Screen(tty), new Screen(tty)];
   const io: Io = {
@@ -115,14 +126,20 @@ async function run({ argv, format, tty, keys = [], typed = [] }: Item, server: s
   clearTimeout(timer);
   clearInterval(typist);
   const { user, system } = process.cpuUsage(cpu);
-  const cost = { ms: performance.now() - startedAt, cpuMs: (user + system) / 1_000, growthMb: measure() };
+  const cost = {
+    ms: performance.now() - startedAt,
+    cpuMs: (user + system) / 1_000,
+    growthMb: measure(),
+  };
   return { exit, stdout: stdout.text, stderr: stderr.text, cost };
 }
 
 /** Rejects after a time that no item may take, on any machine. */
 async function stuck(shown: () => string): Promise<never> {
   await new Promise((resolve) => setTimeout(resolve, STUCK_MS).unref());
-  throw new Error(`still running after ${STUCK_MS} ms, having shown ${JSON.stringify(shown().slice(-500))}`);
+  throw new Error(
+    `still running after ${STUCK_MS} ms, having shown ${JSON.stringify(shown().slice(-500))}`,
+  );
 }
 
 /** A program under a lock that has ended at once. */
@@ -164,7 +181,10 @@ class Screen {
   }
 }
 
-/** Resets the kernel's high-water mark of our memory; the function tells by how many MB it has risen since, at most. */
+/**
+ * Resets the kernel's high-water mark of our memory; the function tells by how many MB it has risen
+ * since, at most.
+ */
 function measureMemory(): () => number {
   try {
     writeFileSync("/proc/self/clear_refs", "5");
@@ -174,7 +194,9 @@ function measureMemory(): () => number {
   }
   const before = process.memoryUsage.rss();
   return () => {
-    const peakKb = Number(/VmHWM:\s*(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0);
+    const peakKb = Number(
+      /VmHWM:\s*(\d+) kB/.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0,
+    );
     return peakKb / 1_024 - before / 2 ** 20;
   };
 }

@@ -74,7 +74,15 @@ export const SCRIPTS: readonly string[] = [
 ];
 
 /** Nothing of an ensemble is in their answers, and they take a port, or the program's own end. */
-const LEFT_OUT: ReadonlySet<string> = new Set(["serve", "help", "version", "clear", "quit", "history", "redo"]);
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "serve",
+  "help",
+  "version",
+  "clear",
+  "quit",
+  "history",
+  "redo",
+]);
 
 /** A new command is fuzzed by its examples as soon as it is in the registry. */
 export async function commandLines(): Promise<readonly string[]> {

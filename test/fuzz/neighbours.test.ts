@@ -1,8 +1,11 @@
-/** Locks on a server that works, where a neighbour fills queues and trees with hostile names, records and events. */
+/**
+ * Locks on a server that works, where a neighbour fills queues and trees with hostile names,
+ * records and events.
+ */
 import { afterAll, beforeAll, test } from "vitest";
 import { startEmbeddedServer } from "../../src/embedded/server.ts";
 import type { Session } from "../../src/session/session.ts";
-import { lex } from "../../src/shell/line.ts";
+import { lex } from "../../src/shell/parsing/lexer.ts";
 import { openFor } from "../support/open-session.ts";
 import { Random } from "../support/random.ts";
 import { forBudget, SEED, timeoutMs } from "./budget.ts";
@@ -47,7 +50,10 @@ afterAll(() => server.stop());
 /** The nodes that could be made: a server refuses some of the names. */
 async function fill(neighbour: Session, path: string, hostile: Hostile): Promise<string[]> {
   await neighbour.create(path, hostile.data());
-  const tickets = Array.from({ length: hostile.random.index(6) }, () => `${path}/${hostile.ticket()}`);
+  const tickets = Array.from(
+    { length: hostile.random.index(6) },
+    () => `${path}/${hostile.ticket()}`,
+  );
   const names = Array.from({ length: hostile.random.index(3) }, () => `${path}/${hostile.text()}`);
   const made = await Promise.allSettled(
     [...tickets, ...names].map((node) => {
@@ -58,14 +64,24 @@ async function fill(neighbour: Session, path: string, hostile: Hostile): Promise
   return made.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** Goes on writing while a command runs: other records, words and requests into every ticket, its own and the command's. */
-async function meddle(neighbour: Session, path: string, hostile: Hostile, signal: AbortSignal): Promise<void> {
+/**
+ * Goes on writing while a command runs: other records, words and requests into every ticket, its
+ * own and the command's.
+ */
+async function meddle(
+  neighbour: Session,
+  path: string,
+  hostile: Hostile,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const children = await neighbour.getChildren(path).catch(() => []);
     const data = hostile.data();
-    if (children.length > 0) await neighbour.setData(`${path}/${hostile.pick(children)}`, data).catch(() => {});
+    if (children.length > 0)
+      await neighbour.setData(`${path}/${hostile.pick(children)}`, data).catch(() => {});
     if (hostile.random.chance(0.2)) await neighbour.setData(path, hostile.data()).catch(() => {});
-    if (hostile.random.chance(0.1)) await neighbour.create(`${path}/${hostile.text()}`, data).catch(() => {});
+    if (hostile.random.chance(0.1))
+      await neighbour.create(`${path}/${hostile.text()}`, data).catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -77,8 +93,16 @@ test(`from seed ${SEED}`, { timeout: timeoutMs(SHARE) }, async () => {
     const hostile = new Hostile(new Random(seed));
     const path = `/q${count++}`;
     const nodes = await fill(neighbour, path, hostile);
-    const argv = lex(hostile.pick(LINES).replaceAll("PATH", path)).statements[0]?.words.map(({ text }) => text) ?? [];
-    const item: Item = { argv, format: hostile.pick(FORMATS), tty: hostile.random.chance(0.5), keys: ["y\r"] };
+    const argv =
+      lex(hostile.pick(LINES).replaceAll("PATH", path)).statements[0]?.words.map(
+        ({ text }) => text,
+      ) ?? [];
+    const item: Item = {
+      argv,
+      format: hostile.pick(FORMATS),
+      tty: hostile.random.chance(0.5),
+      keys: ["y\r"],
+    };
     const over = new AbortController();
     const meddling = meddle(neighbour, path, hostile, over.signal);
     try {

@@ -1,18 +1,32 @@
 /** 100,000 random and mutated holder records through everything that reads one. */
 import { expect, test } from "vitest";
-import { parseContender } from "../../src/recipes/locks/contender.ts";
-import { findDeadlocks } from "../../src/recipes/locks/deadlocks.ts";
-import { decodeRecord, describeParty, describeRequest, revokeRequest } from "../../src/recipes/locks/holder-record.ts";
-import { inspectLock, type LockReport, type Standing } from "../../src/recipes/locks/inspect.ts";
+import {
+  decodeRecord,
+  describeParty,
+  describeRequest,
+  revokeRequest,
+} from "../../src/recipes/locks/holder-record.ts";
+import { findDeadlocks } from "../../src/recipes/locks/inspect/deadlocks.ts";
+import {
+  inspectLock,
+  type LockReport,
+  type Standing,
+} from "../../src/recipes/locks/inspect/inspect-lock.ts";
+import { parseContender } from "../../src/recipes/locks/queue/contender.ts";
 import { askToYield } from "../../src/recipes/locks/revoke.ts";
 import { createRenderer, type OutputFormat, type Renderer } from "../../src/render/renderer.ts";
 import { plainTheme } from "../../src/render/theme.ts";
-import { exitCodeOfResult, type Result } from "../../src/result.ts";
+import { exitCodeOfResult, type Result } from "../../src/results/result.ts";
 import type { Data, Session } from "../../src/session/session.ts";
 import { Random } from "../support/random.ts";
 import { SEED } from "./budget.ts";
 import { Hostile } from "./hostile.ts";
-import { expectNoControls, expectNothingForged, expectNothingHidden, expectOneJsonALine } from "./shown.ts";
+import {
+  expectNoControls,
+  expectNothingForged,
+  expectNothingHidden,
+  expectOneJsonALine,
+} from "./shown.ts";
 
 const RECORDS = 100_000;
 const TICKETS = 10;
@@ -32,7 +46,10 @@ async function views(): Promise<View[]> {
   ] as const;
   const shared = { columns: 80, theme: plainTheme, isQuiet: false, isVerbose: true, now: Date.now };
   return Promise.all(
-    forms.map(async (form) => ({ ...form, renderer: await createRenderer(form.format, { ...shared, ...form }) })),
+    forms.map(async (form) => ({
+      ...form,
+      renderer: await createRenderer(form.format, { ...shared, ...form }),
+    })),
   );
 }
 
@@ -53,7 +70,8 @@ function sessionOf(tickets: ReadonlyMap<string, Data>, written: Buffer[]): Sessi
   const own = { data: null, stat: { ...new Hostile(new Random(1)).stat(), ephemeralOwner: 0n } };
   const session: Pick<Session, "getData" | "getChildren" | "setData"> = {
     getData: async (path) => tickets.get(path) ?? own,
-    getChildren: async (path) => (path === "/l" ? [...tickets.keys()].map((node) => node.slice(3)) : []),
+    getChildren: async (path) =>
+      path === "/l" ? [...tickets.keys()].map((node) => node.slice(3)) : [],
     async setData(_path, data) {
       if (data) written.push(data);
       return own.stat;
@@ -88,7 +106,13 @@ function resultsOf(report: LockReport): Result[] {
       waiters: [holder],
       waiterCount: 1,
     } as const;
-    const gone = { event: "predecessor-gone", path, ahead: node, aheadBy: holder, heldMs: 1_000 } as const;
+    const gone = {
+      event: "predecessor-gone",
+      path,
+      ahead: node,
+      aheadBy: holder,
+      heldMs: 1_000,
+    } as const;
     const explain = { firstNumber: 1, timeoutMs: 30_000 };
     const asked = holder.revoke && ({ event: "revoked", path, request: holder.revoke } as const);
     const told = { kind: "lock-progress", at, since, mode, ticket: node } as const;
@@ -130,13 +154,15 @@ function slowestRead(tickets: ReadonlyMap<string, Data>): number {
     const party = describeParty(node, parseContender(node.slice(3)), data);
     if (request) describeRequest("/l", request);
     slowest = Math.max(slowest, performance.now() - startedAt);
-    for (const value of [record, party]) for (const field of Object.values(value ?? {})) expectShort(field);
+    for (const value of [record, party])
+      for (const field of Object.values(value ?? {})) expectShort(field);
   }
   return slowest;
 }
 
 function expectShort(field: unknown): void {
-  if (typeof field === "string" && field.length > 200) throw new Error(`a field of ${field.length} characters`);
+  if (typeof field === "string" && field.length > 200)
+    throw new Error(`a field of ${field.length} characters`);
 }
 
 test(`${RECORDS} holder records from seed ${SEED}`, { timeout: 600_000 }, async () => {
@@ -147,12 +173,14 @@ test(`${RECORDS} holder records from seed ${SEED}`, { timeout: 600_000 }, async 
       const tickets = queue(seed);
       // A second and third chance: the machine may have been busy.
       const tries = [slowestRead, slowestRead, slowestRead];
-      if (slowestRead(tickets) > MAX_MS) expect(Math.min(...tries.map((read) => read(tickets)))).toBeLessThan(MAX_MS);
+      if (slowestRead(tickets) > MAX_MS)
+        expect(Math.min(...tries.map((read) => read(tickets)))).toBeLessThan(MAX_MS);
       const written: Buffer[] = [];
       const session = sessionOf(tickets, written);
       const report = await inspectLock(session, "/l", {});
       for (const holder of report.holders) await askToYield(session, holder, { by: "ann" }, {});
-      for (const { length } of written) if (length > 1_024) throw new Error(`a record of ${length} bytes is written`);
+      for (const { length } of written)
+        if (length > 1_024) throw new Error(`a record of ${length} bytes is written`);
       for (const [turn, result] of resultsOf(report).entries()) {
         exitCodeOfResult(result);
         // Queues in every form, single parties in one after the other.
@@ -162,7 +190,9 @@ test(`${RECORDS} holder records from seed ${SEED}`, { timeout: 600_000 }, async 
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      throw new Error(`ZKSH_FUZZ_SEED=${seed} repeats this first: ${message.slice(0, 2_000)}`, { cause: error });
+      throw new Error(`ZKSH_FUZZ_SEED=${seed} repeats this first: ${message.slice(0, 2_000)}`, {
+        cause: error,
+      });
     }
   }
 });

@@ -1,4 +1,7 @@
-/** The interactive shell on a hostile server: the prompt, TAB, watch events, and what is said of the session. */
+/**
+ * The interactive shell on a hostile server: the prompt, TAB, watch events, and what is said of the
+ * session.
+ */
 import { afterAll, beforeAll, test } from "vitest";
 import { Random } from "../support/random.ts";
 import { forBudget, SEED, timeoutMs } from "./budget.ts";
@@ -25,7 +28,15 @@ function keysOf(hostile: Hostile): string[] {
     if (way === "line") return [`${hostile.pick(lines)}\r`];
     if (way === "script") return [`${hostile.pick(SCRIPTS)}\r`];
     if (way === "interrupt") return ["\u0003"];
-    const begun = hostile.pick(["get /", "ls /app/", "get /app/a", "ls ", "cd /a/", "whoholds /lock/_c_", "ge"]);
+    const begun = hostile.pick([
+      "get /",
+      "ls /app/",
+      "get /app/a",
+      "ls ",
+      "cd /a/",
+      "whoholds /lock/_c_",
+      "ge",
+    ]);
     return [begun, TAB, TAB, TAB, hostile.pick(["\r", "\u0003"])];
   };
   return [...Array.from({ length: 4 }, one).flat(), "y\r", "\r", "quit\r"];
@@ -35,6 +46,8 @@ test(`from seed ${SEED}`, { timeout: timeoutMs(SHARE) }, async () => {
   await forBudget(SHARE, async (seed) => {
     const hostile = new Hostile(new Random(seed));
     const typed = keysOf(hostile);
-    await check({ argv: [], format: "text", tty: true, typed }, server.fake.address, () => server.reseed(seed));
+    await check({ argv: [], format: "text", tty: true, typed }, server.fake.address, () =>
+      server.reseed(seed),
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What may be written for people and for lines of text. By a list of its own and not by the code under test, whose mistakes
- * would cancel out.
+ * What may be written for people and for lines of text. By a list of its own and not by the code
+ * under test, whose mistakes would cancel out.
  */
 import { FORGED, TRACE } from "./hostile.ts";
 
@@ -25,7 +25,10 @@ const HIDDEN: readonly (readonly [number, number])[] = [
 /** Joiners and variation selectors choose an emoji's picture there. */
 const BEHIND_EMOJI = /(?:[\p{ExtPict}\p{EMod}0-9#*]|\ufe0f)$/u;
 
-/** Cursor movements and colours of readline, inquirer and live views; {@link TRACE} tells those of others apart. */
+/**
+ * Cursor movements and colours of readline, inquirer and live views; {@link TRACE} tells those of
+ * others apart.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OWN_SEQUENCES = /(?<=^|\n)\r|(?:\u001b\[[0-9;?]*[A-Za-z]\r?)+/g;
 
@@ -33,7 +36,10 @@ const OWN_SEQUENCES = /(?<=^|\n)\r|(?:\u001b\[[0-9;?]*[A-Za-z]\r?)+/g;
 export function expectNothingHidden(text: string): void {
   const index = text.indexOf(TRACE);
   if (index >= 0) fail(text, index);
-  expectNone(text.replace(OWN_SEQUENCES, ""), (point, before) => isControl(point) || isHidden(point, before));
+  expectNone(
+    text.replace(OWN_SEQUENCES, ""),
+    (point, before) => isControl(point) || isHidden(point, before),
+  );
 }
 
 /** In a pipe: no control characters but tabs and line ends. */
@@ -51,7 +57,8 @@ function expectNone(text: string, isBad: (point: number, before: string) => bool
   let index = 0;
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0;
-    const isLayout = character === "\n" || character === "\t" || (character === "\r" && text[index + 1] === "\n");
+    const isLayout =
+      character === "\n" || character === "\t" || (character === "\r" && text[index + 1] === "\n");
     const isPlain = isLayout || (point >= 32 && point < 127);
     if (!isPlain && isBad(point, text.slice(Math.max(0, index - 2), index))) fail(text, index);
     index += character.length;
@@ -59,7 +66,9 @@ function expectNone(text: string, isBad: (point: number, before: string) => bool
 }
 
 function fail(text: string, index: number): never {
-  throw new Error(`U+${text.codePointAt(index)?.toString(16)} is written as it is: ${near(text, index)}`);
+  throw new Error(
+    `U+${text.codePointAt(index)?.toString(16)} is written as it is: ${near(text, index)}`,
+  );
 }
 
 function near(text: string, index: number): string {
@@ -72,7 +81,10 @@ function isControl(point: number): boolean {
 
 function isHidden(point: number, before: string): boolean {
   const isJoiner = point === 0x200d || point === 0xfe0f;
-  return HIDDEN.some(([from, to]) => point >= from && point <= to) && !(isJoiner && BEHIND_EMOJI.test(before));
+  return (
+    HIDDEN.some(([from, to]) => point >= from && point <= to) &&
+    !(isJoiner && BEHIND_EMOJI.test(before))
+  );
 }
 
 const LINE_FORGED = new RegExp(`\\n\\r*${FORGED}`);

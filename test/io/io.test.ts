@@ -61,7 +61,9 @@ describe("write", () => {
   });
 
   test("tells that nobody reads any more", async () => {
-    const io = memoryIo({ stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }) });
+    const io = memoryIo({
+      stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }),
+    });
     const error = await write(io.stdout, "x").catch((caught: unknown) => caught);
     expect([isBrokenPipe(error), isBrokenPipe(new Error("EPIPE"))]).toEqual([true, false]);
   });

@@ -51,23 +51,34 @@ test("whoever says something goes on although nobody reads, and the reader gets 
 });
 
 test.for([
-  { what: "text", line: (n: number) => `line ${n}`, note: (n: number) => `(${n} lines were dropped here, because` },
-  { what: "JSON", line: (n: number) => `{"event":${n}}`, note: (n: number) => `{"event":"dropped","lines":${n}}` },
-])("$what: the oldest of too many lines are dropped, and their number is told", async ({ line, note }, context) => {
-  const { fifo, writer } = fifoFor(context);
-  const filled = fifo.fill();
-  const count = 20_000;
-  for (let n = 0; n < count; n++) void said(writer, `${line(n)}\n`);
-  await said(writer, `${line(count)}\n`);
-  const lines = (await readAll(fifo, writer)).slice(filled).trimEnd().split("\n");
-  // The first was under way already.
-  expect(lines[0]).toBe(line(0));
-  expect(lines.at(-1)).toBe(line(count));
-  const dropped = count + 1 - (lines.length - 1);
-  expect(dropped).toBeGreaterThan(count / 2);
-  expect(lines[1]).toContain(note(dropped));
-  expect(lines[2]).toBe(line(dropped + 1));
-});
+  {
+    what: "text",
+    line: (n: number) => `line ${n}`,
+    note: (n: number) => `(${n} lines were dropped here, because`,
+  },
+  {
+    what: "JSON",
+    line: (n: number) => `{"event":${n}}`,
+    note: (n: number) => `{"event":"dropped","lines":${n}}`,
+  },
+])(
+  "$what: the oldest of too many lines are dropped, and their number is told",
+  async ({ line, note }, context) => {
+    const { fifo, writer } = fifoFor(context);
+    const filled = fifo.fill();
+    const count = 20_000;
+    for (let n = 0; n < count; n++) void said(writer, `${line(n)}\n`);
+    await said(writer, `${line(count)}\n`);
+    const lines = (await readAll(fifo, writer)).slice(filled).trimEnd().split("\n");
+    // The first was under way already.
+    expect(lines[0]).toBe(line(0));
+    expect(lines.at(-1)).toBe(line(count));
+    const dropped = count + 1 - (lines.length - 1);
+    expect(dropped).toBeGreaterThan(count / 2);
+    expect(lines[1]).toContain(note(dropped));
+    expect(lines[2]).toBe(line(dropped + 1));
+  },
+);
 
 test("results wait for their reader, and come whole and in order", async (context) => {
   const { fifo, writer } = fifoFor(context);

@@ -25,7 +25,13 @@ function terminal({ isTTY = true, colorLevel = 1, columns = 80 }: Partial<Output
         done();
       },
     }),
-    { isTTY, columns, cursorTo: note("cursorTo"), clearLine: note("clearLine"), moveCursor: note("moveCursor") },
+    {
+      isTTY,
+      columns,
+      cursorTo: note("cursorTo"),
+      clearLine: note("clearLine"),
+      moveCursor: note("moveCursor"),
+    },
   );
   return { output: { stream, isTTY, columns, colorLevel }, written: () => written };
 }

@@ -20,7 +20,10 @@ function desk() {
     }),
     { isTTY: true, columns: 80 },
   );
-  const io: Io = { ...memoryIo({ tty: true, stdin }), stderr: { stream, isTTY: true, columns: 80, colorLevel: 0 } };
+  const io: Io = {
+    ...memoryIo({ tty: true, stdin }),
+    stderr: { stream, isTTY: true, columns: 80, colorLevel: 0 },
+  };
   const prompter = prompterFor(io);
   if (!prompter) throw new Error("nobody is there to answer");
   const press = async (question: string, keys: string) => {
@@ -33,11 +36,14 @@ function desk() {
 const never = () => new AbortController().signal;
 
 describe("prompterFor", () => {
-  test.each(["stdin", "stdout", "stderr"] as const)("asks nobody when %s is no terminal", (name) => {
-    const io = memoryIo({ tty: true });
-    expect(prompterFor({ ...io, [name]: { ...io[name], isTTY: false } })).toBeUndefined();
-    expect(prompterFor(io)).toBeDefined();
-  });
+  test.each(["stdin", "stdout", "stderr"] as const)(
+    "asks nobody when %s is no terminal",
+    (name) => {
+      const io = memoryIo({ tty: true });
+      expect(prompterFor({ ...io, [name]: { ...io[name], isTTY: false } })).toBeUndefined();
+      expect(prompterFor(io)).toBeDefined();
+    },
+  );
 });
 
 describe("confirm", () => {

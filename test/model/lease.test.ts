@@ -1,10 +1,13 @@
-/** The rules of the lease (docs/adr/0003), searched completely by spin. lease.pml describes the model and its parameters. */
+/**
+ * The rules of the lease (docs/adr/0003), searched completely by spin. lease.pml describes the
+ * model and its parameters.
+ */
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { reportingDelayMs, safetyMarginMs } from "../../src/session/zookeeper/liveness.ts";
+import { reportingDelayMs, safetyMarginMs } from "../../src/session/zookeeper/lifetime/liveness.ts";
 
 const MODEL = new URL("lease.pml", import.meta.url).pathname;
 /** The searches take up to 15 s on a busy core. */
@@ -20,20 +23,29 @@ const [LEADER, FOLLOWER] = [1, 2];
 
 /** One unit of the model is a twentieth of the session timeout. */
 const T = 20;
-/** The client has a true lease, and a quarter of a timeout ago the leader has heard of the session. */
+/**
+ * The client has a true lease, and a quarter of a timeout ago the leader has heard of the session.
+ */
 const HOLDER = { HELD: 1, LEFT: 15 };
-/** Pings and beats were on time before P: the leader has heard of the session 0.39 T before P at most. */
+/**
+ * Pings and beats were on time before P: the leader has heard of the session 0.39 T before P at
+ * most.
+ */
 const REGULAR = { LEFT: 12 };
 
 type Parameters = Readonly<Record<string, number>>;
 
 function run(command: string, args: readonly string[], cwd: string): SpawnSyncReturns<string> {
   const result = spawnSync(command, args, { cwd, encoding: "utf8", timeout: TIMEOUT_MS });
-  const code = result.error === undefined ? undefined : (result.error as NodeJS.ErrnoException).code;
+  const code =
+    result.error === undefined ? undefined : (result.error as NodeJS.ErrnoException).code;
   if (code === "ENOENT")
-    throw new Error(`${command} is missing: run node scripts/provision.js, or apt-get install spin gcc`);
+    throw new Error(
+      `${command} is missing: run node scripts/provision.js, or apt-get install spin gcc`,
+    );
   if (result.error !== undefined) throw result.error;
-  if (result.status !== 0) throw new Error(`${command} ${args.join(" ")}: ${result.stdout}${result.stderr}`);
+  if (result.status !== 0)
+    throw new Error(`${command} ${args.join(" ")}: ${result.stdout}${result.stderr}`);
   return result;
 }
 
@@ -41,8 +53,16 @@ function run(command: string, args: readonly string[], cwd: string): SpawnSyncRe
 function isViolated(parameters: Parameters): boolean {
   const folder = mkdtempSync(join(tmpdir(), "zksh-model-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  run("spin", ["-a", ...Object.entries(parameters).map(([name, value]) => `-D${name}=${value}`), MODEL], folder);
-  run("gcc", ["-O1", "-w", "-DSAFETY", `-DMEMLIM=${MAX_MEMORY_MB}`, "-o", "search", "pan.c"], folder);
+  run(
+    "spin",
+    ["-a", ...Object.entries(parameters).map(([name, value]) => `-D${name}=${value}`), MODEL],
+    folder,
+  );
+  run(
+    "gcc",
+    ["-O1", "-w", "-DSAFETY", `-DMEMLIM=${MAX_MEMORY_MB}`, "-o", "search", "pan.c"],
+    folder,
+  );
   const { stdout } = run("./search", [`-m${MAX_DEPTH}`], folder);
   const errors = /errors: (\d+)/.exec(stdout)?.[1];
   const isComplete = !/Search not completed|max search depth too small/.test(stdout);
@@ -67,12 +87,18 @@ describe("a lease is never believed in when the session is closed", { timeout: T
       "with a paused leader that answers before it pings, if a ping round follows in time",
       { RULE: CONFIRMED, ...REGULAR, PING_FIRST: 0, FRESH: 10, ROUND: 1 },
     ],
-    ["with a server that grants more than the first one did", { RULE: CONFIRMED, T: 12, GRANTED: 16 }],
+    [
+      "with a server that grants more than the first one did",
+      { RULE: CONFIRMED, T: 12, GRANTED: 16 },
+    ],
     [
       "with a server that grants less, by its timeout",
       { RULE: CONFIRMED, GRANTED: 12, LEASE: 12, HALF_TICK: 3, WAIT: 3 },
     ],
-    ["by a committed transaction alone, for a client of the leader", { RULE: COMMITTED, AT: LEADER }],
+    [
+      "by a committed transaction alone, for a client of the leader",
+      { RULE: COMMITTED, AT: LEADER },
+    ],
   ])("%s", (_, parameters) => {
     expect(isViolated(parameters)).toBe(false);
   });
@@ -90,16 +116,34 @@ describe("two holders are found", { timeout: TIMEOUT_MS }, () => {
       "if the transaction need not follow another answer: it overtakes the report",
       { RULE: COMMITTED, ...HOLDER, AT: FOLLOWER },
     ],
-    ["if the leader's pings are later than the client waits", { RULE: CONFIRMED, ...HOLDER, PING_LATE: 1 }],
-    ["if a paused leader answers before it pings, and is then cut off", { RULE: CONFIRMED, ...HOLDER, PING_FIRST: 0 }],
+    [
+      "if the leader's pings are later than the client waits",
+      { RULE: CONFIRMED, ...HOLDER, PING_LATE: 1 },
+    ],
+    [
+      "if a paused leader answers before it pings, and is then cut off",
+      { RULE: CONFIRMED, ...HOLDER, PING_FIRST: 0 },
+    ],
     [
       "if a paused leader answers before it pings, and late answers count",
       { RULE: CONFIRMED, ...REGULAR, PING_FIRST: 0, ROUND: 1 },
     ],
-    ["if the client's clock is slower than the margin", { RULE: CONFIRMED, ...HOLDER, LEASE: T + 1 }],
-    ["if a timeout is shorter than two ticks (minSessionTimeout)", { RULE: CONFIRMED, ...HOLDER, HALF_TICK: 8 }],
-    ["if a longer timeout than the first is counted on", { RULE: CONFIRMED, ...HOLDER, GRANTED: 28, LEASE: 28 }],
-    ["if a shorter timeout is not followed", { RULE: CONFIRMED, ...HOLDER, GRANTED: 12, HALF_TICK: 3, WAIT: 3 }],
+    [
+      "if the client's clock is slower than the margin",
+      { RULE: CONFIRMED, ...HOLDER, LEASE: T + 1 },
+    ],
+    [
+      "if a timeout is shorter than two ticks (minSessionTimeout)",
+      { RULE: CONFIRMED, ...HOLDER, HALF_TICK: 8 },
+    ],
+    [
+      "if a longer timeout than the first is counted on",
+      { RULE: CONFIRMED, ...HOLDER, GRANTED: 28, LEASE: 28 },
+    ],
+    [
+      "if a shorter timeout is not followed",
+      { RULE: CONFIRMED, ...HOLDER, GRANTED: 12, HALF_TICK: 3, WAIT: 3 },
+    ],
   ])("%s", (_, parameters) => {
     expect(isViolated(parameters)).toBe(true);
   });

@@ -36,11 +36,32 @@ export function runHolder(name: HolderName, options: HolderOptions): Promise<Hol
   return name === "curator" ? curatorHolder(options) : kazooHolder(options);
 }
 
-async function zkshHolder({ place, servers, path, log, name, ...options }: HolderOptions): Promise<HolderEnd> {
+async function zkshHolder({
+  place,
+  servers,
+  path,
+  log,
+  name,
+  ...options
+}: HolderOptions): Promise<HolderEnd> {
   const { sessionMs, workSeconds, timeoutMs } = options;
   const work = workCommand(log, name, "exclusive", workSeconds, true);
-  const args = ["-v", "-s", servers, "lock", "--session-timeout", `${sessionMs}ms`, path, "--", ...work];
-  const { code, signal, stderr } = await startZksh(args, { input: "", through: place.through, timeoutMs }).result;
+  const args = [
+    "-v",
+    "-s",
+    servers,
+    "lock",
+    "--session-timeout",
+    `${sessionMs}ms`,
+    path,
+    "--",
+    ...work,
+  ];
+  const { code, signal, stderr } = await startZksh(args, {
+    input: "",
+    through: place.through,
+    timeoutMs,
+  }).result;
   return { outcome: String(code ?? signal), states: [], output: stderr };
 }
 
@@ -49,13 +70,25 @@ async function curatorHolder(options: HolderOptions): Promise<HolderEnd> {
   const classPath = [await compileJava(PROGRAMS), peerClassPath()].join(delimiter);
   const words = [servers, path, log, name, String(sessionMs), String(workSeconds * 1_000)];
   const quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=error";
-  return peerEnd(spawnJava([quiet, "CuratorHolder", ...words], { classPath, through: place.through, stdio: "pipe" }));
+  return peerEnd(
+    spawnJava([quiet, "CuratorHolder", ...words], {
+      classPath,
+      through: place.through,
+      stdio: "pipe",
+    }),
+  );
 }
 
 function kazooHolder(options: HolderOptions): Promise<HolderEnd> {
   const { place, servers, path, log, name, sessionMs, workSeconds } = options;
   const words = [servers, path, log, name, String(sessionMs / 1_000), String(workSeconds)];
-  const [command = "", ...args] = [...place.through, PYTHON, "-B", join(PROGRAMS, "kazoo_holder.py"), ...words];
+  const [command = "", ...args] = [
+    ...place.through,
+    PYTHON,
+    "-B",
+    join(PROGRAMS, "kazoo_holder.py"),
+    ...words,
+  ];
   return peerEnd(spawnTracked(command, args, { stdio: "pipe" }));
 }
 

@@ -51,7 +51,9 @@ export class Laboratory {
   static async build(number: number, shape: EnsembleShape): Promise<Laboratory> {
     const { voters, observers = 0, tickMs, syncLimit, config } = shape;
     const network = new Network(number);
-    const places = Array.from({ length: voters + observers }, (_, index) => network.add(`server-${index + 1}`));
+    const places = Array.from({ length: voters + observers }, (_, index) =>
+      network.add(`server-${index + 1}`),
+    );
     const members = places.map(
       ({ address, through }, index): Member => ({
         host: address,
@@ -64,7 +66,11 @@ export class Laboratory {
     );
     try {
       const lines = { syncLimit: String(syncLimit), ...config };
-      return new Laboratory(network, await startMembers(members, { tickTime: tickMs, config: lines }), places);
+      return new Laboratory(
+        network,
+        await startMembers(members, { tickTime: tickMs, config: lines }),
+        places,
+      );
     } catch (error) {
       network.close();
       throw error;
@@ -87,7 +93,10 @@ export class Laboratory {
       const lines = (await fourLetterWord(server.address, "cons")).split("\n");
       return lines.some((line) => line.includes(`/${place.address}:`) && line.includes("sid="));
     };
-    await eventually(hasSession, { timeoutMs: 30_000, message: `${server.address} has no session of ${place.name}` });
+    await eventually(hasSession, {
+      timeoutMs: 30_000,
+      message: `${server.address} has no session of ${place.name}`,
+    });
   }
 
   async close(): Promise<void> {

@@ -30,7 +30,10 @@ async function enterSandbox(): Promise<void> {
     process.exit(1);
   }
   const root = join(import.meta.dirname, "../..");
-  execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], { cwd: root, stdio: "inherit" });
+  execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], {
+    cwd: root,
+    stdio: "inherit",
+  });
   process.exit(await runInSandbox(process.argv.slice(2)));
 }
 
@@ -46,9 +49,12 @@ async function runScenarios(): Promise<void> {
   await Promise.all(Array.from({ length: options.parallel }, work));
 
   const order = options.scenarios.map(({ name }) => name);
-  outcomes.sort((one, other) => order.indexOf(one.scenario.name) - order.indexOf(other.scenario.name));
+  outcomes.sort(
+    (one, other) => order.indexOf(one.scenario.name) - order.indexOf(other.scenario.name),
+  );
   console.log(`\n${table(outcomes, options.holder)}\n`);
-  for (const { scenario, problems } of outcomes) for (const text of problems) console.log(`${scenario.name}: ${text}`);
+  for (const { scenario, problems } of outcomes)
+    for (const text of problems) console.log(`${scenario.name}: ${text}`);
   const failed = outcomes.filter(({ problems }) => problems.length > 0).length;
   console.log(`seed ${options.seed}, ${Math.round((performance.now() - startedAt) / 1_000)} s`);
   console.log(`${outcomes.length - failed} passed, ${failed} failed`);
@@ -68,7 +74,8 @@ async function runScenario(scenario: Scenario, index: number): Promise<Outcome> 
         rounds.push(round);
         console.log(roundLine(scenario, number, round));
         // What Curator and kazoo promise is less; their overlaps are figures.
-        if (options.holder === "zksh") problems.push(...round.overlaps.map((text) => `two holders: ${text}`));
+        if (options.holder === "zksh")
+          problems.push(...round.overlaps.map((text) => `two holders: ${text}`));
         if (options.holder === "zksh") problems.push(...round.failures);
       } finally {
         await lab.close();
@@ -92,7 +99,9 @@ function readOptions() {
     for (const { name, text } of scenarios) console.log(`${name.padEnd(18)} ${text}`);
     process.exit(0);
   }
-  const unknown = values.only.filter((name) => scenarios.every((scenario) => scenario.name !== name));
+  const unknown = values.only.filter((name) =>
+    scenarios.every((scenario) => scenario.name !== name),
+  );
   const holder = HOLDERS.find((name) => name === values.holder);
   if (unknown.length > 0) refuse(`there is no scenario ${unknown.join(", ")}: see --list`);
   if (holder === undefined) refuse(`there is no holder ${values.holder}`);

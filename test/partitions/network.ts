@@ -39,7 +39,9 @@ export class Place {
   }
 }
 
-/** Namespaces on one bridge; the bridge is in the namespace of this process, which reaches them all. */
+/**
+ * Namespaces on one bridge; the bridge is in the namespace of this process, which reaches them all.
+ */
 export class Network {
   readonly #bridge: string;
   readonly #subnet: string;
@@ -51,7 +53,11 @@ export class Network {
   constructor(number: number) {
     this.#bridge = `br${number}`;
     this.#subnet = `10.${number}.0`;
-    ip(`link set lo up`, `link add ${this.#bridge} type bridge`, `addr add ${this.#hub}/24 dev ${this.#bridge}`);
+    ip(
+      `link set lo up`,
+      `link add ${this.#bridge} type bridge`,
+      `addr add ${this.#hub}/24 dev ${this.#bridge}`,
+    );
     ip(`link set ${this.#bridge} up`);
   }
 
@@ -101,7 +107,8 @@ export class Network {
 
   /** Nothing passes from `senders` to `receivers`. */
   dropOneWay(senders: readonly Place[], receivers: readonly Place[]): void {
-    for (const receiver of receivers) receiver.filter({ incoming: `ip saddr ${set(senders)} drop` });
+    for (const receiver of receivers)
+      receiver.filter({ incoming: `ip saddr ${set(senders)} drop` });
   }
 
   /** Each packet is lost with this probability; those of this process are not. */

@@ -62,8 +62,13 @@ export async function runRound(
       workSeconds,
       timeoutMs,
     });
-    const began = eventually(() => readFileSync(log, "utf8").includes("begin "), { timeoutMs: 60_000 });
-    await Promise.race([began, holding.then(({ output }) => Promise.reject(new Error(`no lock: ${output}`)))]);
+    const began = eventually(() => readFileSync(log, "utf8").includes("begin "), {
+      timeoutMs: 60_000,
+    });
+    await Promise.race([
+      began,
+      holding.then(({ output }) => Promise.reject(new Error(`no lock: ${output}`))),
+    ]);
 
     const servers = connectString(scenario.contendersAt(roles));
     const contending = CONTENDERS.map((name) => contend(lab, servers, path, log, name, deadline));
@@ -83,7 +88,9 @@ export async function runRound(
   }
 }
 
-/** Asks for the lock until its work was done once; resolves with what went wrong, if it never was. */
+/**
+ * Asks for the lock until its work was done once; resolves with what went wrong, if it never was.
+ */
 async function contend(
   lab: Laboratory,
   servers: string,
@@ -104,7 +111,8 @@ async function contend(
       stderr: error.message,
     }));
     if (code === 0) return undefined;
-    if (performance.now() > deadline) return `${name} was not served; it ended with ${code ?? signal}: ${stderr}`;
+    if (performance.now() > deadline)
+      return `${name} was not served; it ended with ${code ?? signal}: ${stderr}`;
   }
 }
 
@@ -129,7 +137,8 @@ function evaluate(
 ): Round {
   const held = intervals.find(({ contender }) => contender === "holder");
   const next = intervals.find(({ contender }) => contender !== "holder");
-  const since = (ns: bigint | undefined) => (ns === undefined ? Number.NaN : Number(ns - faultNs) / 1e6);
+  const since = (ns: bigint | undefined) =>
+    ns === undefined ? Number.NaN : Number(ns - faultNs) / 1e6;
   const holderUntilMs = since(held?.lastNs);
   const nextFromMs = since(next?.beginNs);
   const isOtherwise = commandMust === (holder.outcome === "0" ? "be stopped" : "end by itself");
@@ -149,7 +158,9 @@ function evaluate(
     failures: [
       ...failures,
       ...(isOtherwise
-        ? [`the command should ${commandMust}, but it ended with ${holder.outcome}: ${holder.output}`]
+        ? [
+            `the command should ${commandMust}, but it ended with ${holder.outcome}: ${holder.output}`,
+          ]
         : []),
     ],
   };

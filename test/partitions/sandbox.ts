@@ -2,7 +2,12 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, join } from "node:path";
-import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "../support/tracked-process.ts";
+import {
+  ended,
+  removeDirectory,
+  spawnTracked,
+  temporaryDirectory,
+} from "../support/tracked-process.ts";
 
 /** Set inside the sandbox. */
 const INSIDE = "ZKSH_PARTITIONS_SANDBOX";
@@ -19,9 +24,13 @@ export function missingPart(): string | undefined {
   if (process.getuid?.() !== 0)
     return "The partition tests need root: they make network namespaces and firewall rules.";
   const folders = (process.env.PATH ?? "").split(delimiter);
-  const missing = Object.entries(TOOLS).filter(([tool]) => !folders.some((folder) => existsSync(join(folder, tool))));
+  const missing = Object.entries(TOOLS).filter(
+    ([tool]) => !folders.some((folder) => existsSync(join(folder, tool))),
+  );
   if (missing.length > 0) {
-    const names = missing.map(([tool, debianPackage]) => `${tool} (package ${debianPackage})`).join(", ");
+    const names = missing
+      .map(([tool, debianPackage]) => `${tool} (package ${debianPackage})`)
+      .join(", ");
     return `The partition tests need ${names}.`;
   }
   const attempt = spawnSync("unshare", [...NAMESPACES, "true"], { encoding: "utf8" });

@@ -22,7 +22,10 @@ export interface Scenario {
   readonly contendersAt: (roles: Roles) => readonly Node[];
   /** Prepares servers and network before the holder starts. */
   readonly prepare?: (scene: Scene) => Promise<void>;
-  /** Leads up to the fault while the holder works; the clock of the round's figures starts afterwards. */
+  /**
+   * Leads up to the fault while the holder works; the clock of the round's figures starts
+   * afterwards.
+   */
   readonly before?: (scene: Scene) => Promise<void>;
   /** The fault; what it leaves broken is mended when the round is over. */
   readonly fault: (scene: Scene) => void | Promise<void>;
@@ -33,7 +36,11 @@ export interface Scenario {
 }
 
 const places = (nodes: readonly Node[]) => nodes.map(({ place }) => place);
-const everywhere = ({ leader, followers, observers }: Roles) => [leader, ...followers, ...observers];
+const everywhere = ({ leader, followers, observers }: Roles) => [
+  leader,
+  ...followers,
+  ...observers,
+];
 const atLeader = ({ leader }: Roles) => [leader];
 const atFollowers = ({ followers }: Roles) => followers;
 
@@ -42,7 +49,9 @@ const SLOW = { voters: 3, tickMs: 2_000, syncLimit: 5 };
 /** Followers give a silent leader up after 2 s. */
 const QUICK = { voters: 3, tickMs: 1_000, syncLimit: 2 };
 
-/** What most scenarios have in common: the holder is at the leader, the contenders at its followers. */
+/**
+ * What most scenarios have in common: the holder is at the leader, the contenders at its followers.
+ */
 const usual = {
   ensemble: SLOW,
   sessionMs: 10_000,
@@ -54,7 +63,8 @@ const usual = {
 /** The holder reaches only servers without a quorum: its command must not live to its end. */
 const deposed = { ...usual, commandMust: "be stopped" } as const;
 
-const rejectLeader = ({ lab, leader, followers }: Scene) => lab.network.reject(places(followers), [leader.place]);
+const rejectLeader = ({ lab, leader, followers }: Scene) =>
+  lab.network.reject(places(followers), [leader.place]);
 
 /** Followers first, as one does it by hand. */
 async function rollingRestart({ lab, leader, followers, observers }: Scene): Promise<void> {
@@ -64,8 +74,13 @@ async function rollingRestart({ lab, leader, followers, observers }: Scene): Pro
   }
 }
 
-/** The second follower gets another limit; the holder reaches only the first one, until it is moved. */
-async function limitSecondFollower({ lab, followers }: Scene, maxSessionTimeout: string): Promise<void> {
+/**
+ * The second follower gets another limit; the holder reaches only the first one, until it is moved.
+ */
+async function limitSecondFollower(
+  { lab, followers }: Scene,
+  maxSessionTimeout: string,
+): Promise<void> {
   const [, second] = followers;
   second?.server.configure({ maxSessionTimeout });
   await second?.server.restart();
@@ -160,7 +175,8 @@ export const scenarios: readonly Scenario[] = [
     name: "deaf-leader",
     text: "one way: the leader hears nothing from its followers",
     ensemble: QUICK,
-    fault: ({ lab, leader, followers }) => lab.network.dropOneWay(places(followers), [leader.place]),
+    fault: ({ lab, leader, followers }) =>
+      lab.network.dropOneWay(places(followers), [leader.place]),
     rounds: 1,
   },
   {
@@ -168,7 +184,8 @@ export const scenarios: readonly Scenario[] = [
     name: "mute-leader",
     text: "one way: the followers hear nothing from the leader",
     ensemble: QUICK,
-    fault: ({ lab, leader, followers }) => lab.network.dropOneWay([leader.place], places(followers)),
+    fault: ({ lab, leader, followers }) =>
+      lab.network.dropOneWay([leader.place], places(followers)),
     rounds: 1,
   },
   {

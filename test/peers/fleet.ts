@@ -22,8 +22,8 @@ export function leastServed(intervals: readonly Interval[], contenders: readonly
 }
 
 /**
- * The rarest contender compared with the commonest, among those named; 1 is perfectly fair. Only turns of the fleet's run
- * count: programs of several makers neither start nor leave together.
+ * The rarest contender compared with the commonest, among those named; 1 is perfectly fair. Only
+ * turns of the fleet's run count: programs of several makers neither start nor leave together.
  */
 export function fairness(fleet: Fleet, contenders: readonly string[]): number {
   const counts = served(fleet.intervals().filter(fleet.isOfRun), contenders);

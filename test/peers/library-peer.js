@@ -1,7 +1,7 @@
 /**
- * zksh as a library among other contenders: library-peer.js SERVERS PATH LOG LEAST_MS MOST_MS NAME=RECIPE… with the recipes
- * mutex, compat, read, write, semaphore:N. Each has a session of its own and loops acquire, write to the log, release,
- * until stdin ends or SIGTERM comes.
+ * zksh as a library among other contenders: library-peer.js SERVERS PATH LOG LEAST_MS MOST_MS
+ * NAME=RECIPE… with the recipes mutex, compat, read, write, semaphore:N. Each has a session of its
+ * own and loops acquire, write to the log, release, until stdin ends or SIGTERM comes.
  */
 import { openSync, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,7 +34,8 @@ function write(verb, rest) {
 }
 
 async function work(id, kind, lock) {
-  const until = performance.now() + Number(leastMs) + Math.random() * (Number(mostMs) - Number(leastMs));
+  const until =
+    performance.now() + Number(leastMs) + Math.random() * (Number(mostMs) - Number(leastMs));
   const ticket = kind === "permit" ? "-" : Number(lock.nodePath.slice(-10));
   write("begin", `${id} ${kind} ${lock.fencingToken} ${ticket}`);
   for (let left = until - performance.now(); left > 0; left = until - performance.now()) {

@@ -23,8 +23,11 @@ test("zksh and Curator exclude each other, in the order of their tickets", optio
   expect(violations(intervals, { isFair: true })).toEqual([]);
   expect(intervals.length).toBeGreaterThan(LEAST);
   expect(leastServed(intervals, fleet.contenders)).toBeGreaterThan(0);
-  // Processes spend most of their time on starting; those that always queue take turns, the faster ones a few more.
-  expect(fairness(fleet, ["curator-1", "curator-2", "library-1", "library-2"])).toBeGreaterThan(0.5);
+  // Processes spend most of their time on starting; those that always queue take turns, the faster
+  // ones a few more.
+  expect(fairness(fleet, ["curator-1", "curator-2", "library-1", "library-2"])).toBeGreaterThan(
+    0.5,
+  );
 });
 
 test("zksh and ZooKeeper's WriteLock exclude each other", options, async () => {
@@ -41,20 +44,24 @@ test("zksh and ZooKeeper's WriteLock exclude each other", options, async () => {
   expect(leastServed(intervals, fleet.contenders)).toBeGreaterThan(0);
 });
 
-test("zksh --compat all and stock kazoo exclude each other, in the order of their tickets", options, async () => {
-  const fleet = await startFleet();
-  await Promise.all([
-    fleet.kazoo({ "kazoo-1": "lock", "kazoo-2": "lock" }),
-    fleet.library({ "library-1": "compat", "library-2": "compat" }),
-  ]);
-  fleet.zksh("zksh-1", ["lock", "--compat", "all", fleet.path], "exclusive");
-  fleet.zksh("zksh-2", ["lock", "--compat", "all", fleet.path], "exclusive");
-  const intervals = await fleet.run(FLEET_SECONDS, isEnough(fleet));
-  expect(violations(intervals, { isFair: true })).toEqual([]);
-  expect(intervals.length).toBeGreaterThan(LEAST);
-  expect(leastServed(intervals, fleet.contenders)).toBeGreaterThan(0);
-  expect(fairness(fleet, ["kazoo-1", "kazoo-2", "library-1", "library-2"])).toBeGreaterThan(0.5);
-});
+test(
+  "zksh --compat all and stock kazoo exclude each other, in the order of their tickets",
+  options,
+  async () => {
+    const fleet = await startFleet();
+    await Promise.all([
+      fleet.kazoo({ "kazoo-1": "lock", "kazoo-2": "lock" }),
+      fleet.library({ "library-1": "compat", "library-2": "compat" }),
+    ]);
+    fleet.zksh("zksh-1", ["lock", "--compat", "all", fleet.path], "exclusive");
+    fleet.zksh("zksh-2", ["lock", "--compat", "all", fleet.path], "exclusive");
+    const intervals = await fleet.run(FLEET_SECONDS, isEnough(fleet));
+    expect(violations(intervals, { isFair: true })).toEqual([]);
+    expect(intervals.length).toBeGreaterThan(LEAST);
+    expect(leastServed(intervals, fleet.contenders)).toBeGreaterThan(0);
+    expect(fairness(fleet, ["kazoo-1", "kazoo-2", "library-1", "library-2"])).toBeGreaterThan(0.5);
+  },
+);
 
 test("without --compat, stock kazoo does not see zksh, and the log shows it", options, async () => {
   const fleet = await startFleet();

@@ -2,8 +2,11 @@ import { expect, test } from "vitest";
 import { violations } from "../support/exclusion-log.ts";
 import { FLEET_SECONDS, FLEET_TIMEOUT_MS, leastServed, startFleet } from "./fleet.ts";
 
-// Taking several locks at once must not deadlock with somebody who takes them one by one, in either order.
-test("several locks at once, beside Curator's MultiLock and single locks", { timeout: FLEET_TIMEOUT_MS }, async () => {
+// Taking several locks at once must not deadlock with somebody who takes them one by one, in either
+// order.
+test("several locks at once, beside Curator's MultiLock and single locks", {
+  timeout: FLEET_TIMEOUT_MS,
+}, async () => {
   const fleet = await startFleet({ path: "/multi" }, ["-a", "-b"]);
   const [a, b] = [fleet.logFile("-a"), fleet.logFile("-b")];
   await Promise.all([

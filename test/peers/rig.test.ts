@@ -5,7 +5,8 @@ import { FLEET_TIMEOUT_MS, leastServed, startFleet } from "./fleet.ts";
 const SECONDS = 2;
 const options = { timeout: FLEET_TIMEOUT_MS };
 
-// Before the rig says anything about zksh: it finds nothing where nothing is wrong, and something where it is.
+// Before the rig says anything about zksh: it finds nothing where nothing is wrong, and something
+// where it is.
 
 test("Curator's clients exclude each other, in the order of their tickets", options, async () => {
   const fleet = await startFleet();
@@ -49,7 +50,12 @@ test("Curator's readers stand together, its writers alone", options, async () =>
 
 test("Curator's semaphore never gives more permits than there are", options, async () => {
   const fleet = await startFleet();
-  await fleet.java({ "a-1": "semaphore:2", "a-2": "semaphore:2", "a-3": "semaphore:2", "a-4": "semaphore:2" });
+  await fleet.java({
+    "a-1": "semaphore:2",
+    "a-2": "semaphore:2",
+    "a-3": "semaphore:2",
+    "a-4": "semaphore:2",
+  });
   const isEnough = (log: Interval[]) => log.length > 30 && violations(log, { limit: 1 }).length > 0;
   const intervals = await fleet.run(SECONDS, isEnough);
   expect(intervals.length).toBeGreaterThan(30);
@@ -58,13 +64,17 @@ test("Curator's semaphore never gives more permits than there are", options, asy
   expect(violations(intervals, { limit: 1 })).not.toEqual([]);
 });
 
-test("Curator and stock kazoo do not exclude each other, and the log shows it", options, async () => {
-  const fleet = await startFleet();
-  await Promise.all([
-    fleet.java({ "curator-1": "mutex", "curator-2": "mutex" }),
-    fleet.kazoo({ "kazoo-1": "lock", "kazoo-2": "lock" }),
-  ]);
-  const found = violations(await fleet.run(SECONDS, (log) => violations(log).length > 20));
-  expect(found.length).toBeGreaterThan(20);
-  expect(found.every(({ rule }) => rule === "exclusion")).toBe(true);
-});
+test(
+  "Curator and stock kazoo do not exclude each other, and the log shows it",
+  options,
+  async () => {
+    const fleet = await startFleet();
+    await Promise.all([
+      fleet.java({ "curator-1": "mutex", "curator-2": "mutex" }),
+      fleet.kazoo({ "kazoo-1": "lock", "kazoo-2": "lock" }),
+    ]);
+    const found = violations(await fleet.run(SECONDS, (log) => violations(log).length > 20));
+    expect(found.length).toBeGreaterThan(20);
+    expect(found.every(({ rule }) => rule === "exclusion")).toBe(true);
+  },
+);

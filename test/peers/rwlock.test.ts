@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { type Interval, violations } from "../support/exclusion-log.ts";
 import { FLEET_SECONDS, FLEET_TIMEOUT_MS, leastServed, startFleet } from "./fleet.ts";
 
-test("readers and writers of zksh and Curator keep each other's rules", { timeout: FLEET_TIMEOUT_MS }, async () => {
+test("readers and writers of zksh and Curator keep each other's rules", {
+  timeout: FLEET_TIMEOUT_MS,
+}, async () => {
   const fleet = await startFleet();
   await Promise.all([
     fleet.java({ "curator-r1": "read", "curator-r2": "read", "curator-w1": "write" }),
@@ -15,13 +17,25 @@ test("readers and writers of zksh and Curator keep each other's rules", { timeou
   expect(leastServed(intervals, fleet.contenders)).toBeGreaterThan(0);
 });
 
-/** Beside writers, who is in the queue at the same time is a matter of chance: here nobody has to wait. */
+/**
+ * Beside writers, who is in the queue at the same time is a matter of chance: here nobody has to
+ * wait.
+ */
 test("readers of zksh and Curator hold it together", { timeout: FLEET_TIMEOUT_MS }, async () => {
   const fleet = await startFleet();
-  await Promise.all([fleet.java({ "curator-r1": "read" }), fleet.library({ "library-r1": "read" })]);
+  await Promise.all([
+    fleet.java({ "curator-r1": "read" }),
+    fleet.library({ "library-r1": "read" }),
+  ]);
   const together = (intervals: Interval[]) => {
-    const asWriters = intervals.map((interval) => ({ ...interval, kind: "write" as const, token: undefined }));
-    return violations(asWriters).map(({ between }) => new Set(between.map(({ contender }) => contender)));
+    const asWriters = intervals.map((interval) => ({
+      ...interval,
+      kind: "write" as const,
+      token: undefined,
+    }));
+    return violations(asWriters).map(
+      ({ between }) => new Set(between.map(({ contender }) => contender)),
+    );
   };
   const intervals = await fleet.run(2, (log) => together(log).some(({ size }) => size === 2));
   expect(together(intervals)).toContainEqual(new Set(["curator-r1", "library-r1"]));

@@ -7,7 +7,12 @@ describe("columns", () => {
   test.each([
     { name: "nothing", given: cells(), width: 80, text: "" },
     { name: "one line where it fits", given: cells("a", "b", "c"), width: 7, text: "a  b  c\n" },
-    { name: "two lines where one is too long", given: cells("a", "b", "c"), width: 6, text: "a  c\nb\n" },
+    {
+      name: "two lines where one is too long",
+      given: cells("a", "b", "c"),
+      width: 6,
+      text: "a  c\nb\n",
+    },
     {
       name: "each column as wide as it must be",
       given: cells("long", "b", "c", "d"),
@@ -20,8 +25,18 @@ describe("columns", () => {
       width: 3,
       text: "long\nname\n",
     },
-    { name: "wide characters", given: cells("日本", "b", "c", "d"), width: 8, text: "日本  c\nb     d\n" },
-    { name: "emoji", given: cells("🚀", "b", "👨‍👩‍👧‍👦", "d"), width: 8, text: "🚀  👨‍👩‍👧‍👦\nb   d\n" },
+    {
+      name: "wide characters",
+      given: cells("日本", "b", "c", "d"),
+      width: 8,
+      text: "日本  c\nb     d\n",
+    },
+    {
+      name: "emoji",
+      given: cells("🚀", "b", "👨‍👩‍👧‍👦", "d"),
+      width: 8,
+      text: "🚀  👨‍👩‍👧‍👦\nb   d\n",
+    },
   ])("$name", ({ given, width, text }) => {
     expect(columns(given, width)).toBe(text);
   });
@@ -64,8 +79,11 @@ test("characters are as a person sees them", () => {
   expect(texts).toEqual(["a", "e\u0301", "日", "👨‍👩‍👧‍👦", "🇯🇵", "🇫🇷", "1\ufe0f\u20e3", "x"]);
 });
 
-test.each(["日", "e\u0301", "\u0301", "👨\u200d", "🇯", "1\u20e3"])("a long text of %j takes linear time", (text) => {
-  const started = performance.now();
-  displayWidth(text.repeat(100_000));
-  expect(performance.now() - started).toBeLessThan(5_000);
-});
+test.each(["日", "e\u0301", "\u0301", "👨\u200d", "🇯", "1\u20e3"])(
+  "a long text of %j takes linear time",
+  (text) => {
+    const started = performance.now();
+    displayWidth(text.repeat(100_000));
+    expect(performance.now() - started).toBeLessThan(5_000);
+  },
+);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Deadlock } from "../../src/recipes/locks/deadlocks.ts";
-import type { Standing } from "../../src/recipes/locks/inspect.ts";
+import type { Deadlock } from "../../src/recipes/locks/inspect/deadlocks.ts";
+import type { Standing } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { breakers, deadlockLines, deadlockText } from "../../src/render/deadlock.ts";
 import { standing, view } from "../support/lock-reports.ts";
 
@@ -58,9 +58,18 @@ DEADLOCK
   });
 
   test("is ended by force where the holder does not listen, and never by revoking a waiter", () => {
-    const kazoo = { isOurs: false, client: "kazoo", node: `/d1/${"0a".repeat(16)}__lock__0000000001` };
+    const kazoo = {
+      isOurs: false,
+      client: "kazoo",
+      node: `/d1/${"0a".repeat(16)}__lock__0000000001`,
+    };
     expect(breakers(crossed(kazoo))).toEqual(["revoke --force /d1", "revoke /d2"]);
-    expect(breakers(crossed({ isOurs: false, node: "/d1/lock-0000000001" }))).toEqual(["revoke /d1", "revoke /d2"]);
-    expect(breakers(crossed().map((step) => ({ ...step, isHolder: false })))).toEqual(["stop one of these programs"]);
+    expect(breakers(crossed({ isOurs: false, node: "/d1/lock-0000000001" }))).toEqual([
+      "revoke /d1",
+      "revoke /d2",
+    ]);
+    expect(breakers(crossed().map((step) => ({ ...step, isHolder: false })))).toEqual([
+      "stop one of these programs",
+    ]);
   });
 });

@@ -21,22 +21,46 @@ const STAT =
   '"mtime":"1970-01-01T00:00:01.500Z","mtimeMs":1500,"version":4,"cversion":5,"aversion":6,' +
   '"ephemeralOwner":"0xffffffffffffffff","dataLength":7,"numChildren":8}';
 
-const data: { name: string; data: Buffer | null; encoding: DataResult["encoding"]; json: string }[] = [
+const data: {
+  name: string;
+  data: Buffer | null;
+  encoding: DataResult["encoding"];
+  json: string;
+}[] = [
   { name: "text", data: Buffer.from("é"), encoding: "auto", json: '"data":"é","encoding":"utf8"' },
-  { name: "bytes", data: Buffer.from([0xff, 0]), encoding: "auto", json: '"data":"/wA=","encoding":"base64"' },
+  {
+    name: "bytes",
+    data: Buffer.from([0xff, 0]),
+    encoding: "auto",
+    json: '"data":"/wA=","encoding":"base64"',
+  },
   { name: "none", data: null, encoding: "auto", json: '"data":null,"encoding":"utf8"' },
-  { name: "base64", data: Buffer.from("a"), encoding: "base64", json: '"data":"YQ==","encoding":"base64"' },
+  {
+    name: "base64",
+    data: Buffer.from("a"),
+    encoding: "base64",
+    json: '"data":"YQ==","encoding":"base64"',
+  },
   { name: "hex", data: Buffer.from("a"), encoding: "hex", json: '"data":"61","encoding":"hex"' },
 ];
 
 describe("jsonRenderer", () => {
   test.each(data)("data: $name", ({ data: bytes, encoding, json }) => {
-    const result = { kind: "data", path: "/a", data: bytes, stat, withStat: false, encoding } as const;
+    const result = {
+      kind: "data",
+      path: "/a",
+      data: bytes,
+      stat,
+      withStat: false,
+      encoding,
+    } as const;
     expect(jsonRenderer().result(result)).toEqual({ out: `{"path":"/a",${json},${STAT}}\n` });
   });
 
   test("stat", () => {
-    expect(jsonRenderer().result({ kind: "stat", path: "/a", stat })).toEqual({ out: `{"path":"/a",${STAT}}\n` });
+    expect(jsonRenderer().result({ kind: "stat", path: "/a", stat })).toEqual({
+      out: `{"path":"/a",${STAT}}\n`,
+    });
   });
 
   test("children with the parent's stat", () => {

@@ -17,7 +17,11 @@ const ids = { czxid: 1n, mzxid: 1n, pzxid: 1n, ephemeralOwner: 0n };
 const counters = { version: 3, cversion: 0, aversion: 0, dataLength: 1, numChildren: 0 };
 const stat: Stat = { ...ids, ...counters, ctime: 0, mtime: 0 };
 
-function get(data: string | Buffer, more: Partial<DataResult> = {}, shown: Partial<View> = {}): string {
+function get(
+  data: string | Buffer,
+  more: Partial<DataResult> = {},
+  shown: Partial<View> = {},
+): string {
   const result: DataResult = {
     kind: "data",
     path: "/a",
@@ -83,7 +87,13 @@ test("get in a pipe and as JSON is never cut", () => {
   const data = "abc\n".repeat(100_000);
   expect(get(data, {}, { isTTY: false })).toBe(data);
   expect(get(data, { encoding: "hex" }, { isTTY: false }).split("\n")).toHaveLength(25_001);
-  const result = { kind: "data", path: "/a", data: Buffer.from(data), withStat: false, encoding: "auto" } as const;
+  const result = {
+    kind: "data",
+    path: "/a",
+    data: Buffer.from(data),
+    withStat: false,
+    encoding: "auto",
+  } as const;
   const { out } = jsonRenderer().result({ ...result, stat });
   expect(JSON.parse(String(out)).data).toBe(data);
 });
@@ -91,15 +101,20 @@ test("get in a pipe and as JSON is never cut", () => {
 describe("watch", () => {
   const watched = (more: object, shown: Partial<View> = {}) =>
     String(
-      textRenderer({ ...view, ...shown }).result({ kind: "watched", path: "/a", at: 0, ...more } as Parameters<
-        ReturnType<typeof textRenderer>["result"]
-      >[0]).out,
+      textRenderer({ ...view, ...shown }).result({
+        kind: "watched",
+        path: "/a",
+        at: 0,
+        ...more,
+      } as Parameters<ReturnType<typeof textRenderer>["result"]>[0]).out,
     );
   const long = { event: "changed", data: Buffer.from("é".repeat(250_000)), stat };
 
   test("prints the beginning of half a megabyte on a terminal, and all of it elsewhere", () => {
     const line = watched(long);
-    expect(line).toMatch(/^00:00:00 changed \/a \(version 3\): é{500} … 487 KB more; --all shows them\n$/);
+    expect(line).toMatch(
+      /^00:00:00 changed \/a \(version 3\): é{500} … 487 KB more; --all shows them\n$/,
+    );
     expect(watched({ ...long, isWhole: true })).toContain("é".repeat(250_000));
     expect(watched(long, { isTTY: false })).toContain("é".repeat(250_000));
   });
@@ -110,14 +125,22 @@ describe("watch", () => {
     expect(watched(pretty, { isTTY: false })).toBe(
       'changed /a (version 3): {\\x0a  "a": 1\\x0a}\\x0a\t1970-01-01T00:00:00.000Z\n',
     );
-    const many = { event: "changed", data: Buffer.from(JSON.stringify(Array(100_000).fill(1))), stat };
+    const many = {
+      event: "changed",
+      data: Buffer.from(JSON.stringify(Array(100_000).fill(1))),
+      stat,
+    };
     expect(watched(many)).toMatch(
       /^00:00:00 changed \/a \(version 3\): \[1, 1, .{900,1000} … 292 KB more; --all shows them\n$/,
     );
   });
 
   test("names the first of many children on a terminal, and all of them elsewhere", () => {
-    const children = { event: "children", added: Array.from({ length: 100_000 }, (_, i) => `n${i}`), removed: [] };
+    const children = {
+      event: "children",
+      added: Array.from({ length: 100_000 }, (_, i) => `n${i}`),
+      removed: [],
+    };
     expect(watched(children)).toMatch(
       /^00:00:00 children \/a: \+n0 \+n1 .{500,1000} … 99\d{3} more; --all shows them\n$/,
     );

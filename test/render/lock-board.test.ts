@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LockReport } from "../../src/recipes/locks/inspect.ts";
+import type { LockReport } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { textLockBoard } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
 import type { LockBoardResult } from "../../src/results/lock-reports.ts";
@@ -11,7 +11,8 @@ const deadlock = [
   { waiter: bob, path: "/app/d1", blocker: ann, isHolder: true },
   { waiter: ann, path: "/app/d2", blocker: bob, isHolder: true },
 ];
-const held = (path: string, more: Partial<LockReport> = {}) => report({ path, holders: [ann], ...more });
+const held = (path: string, more: Partial<LockReport> = {}) =>
+  report({ path, holders: [ann], ...more });
 
 function draw(more: Partial<LockBoardResult>, of: Partial<View> = {}) {
   const board = { reports: [], deadlocks: [], changed: [], newDeadlocks: [], ...more };
@@ -28,7 +29,10 @@ function draw(more: Partial<LockBoardResult>, of: Partial<View> = {}) {
 describe("a board of locks", () => {
   test("has a row for each lock: waiters, longest wait, holder", () => {
     const waiters = [standing({ queuedAt: NOW - 75_000 }), standing({ queuedAt: NOW - 5_000 })];
-    const reports = [held("/app/busy", { waiters }), held("/app/pool", { limit: 3, holders: [ann, bob] })];
+    const reports = [
+      held("/app/busy", { waiters }),
+      held("/app/pool", { limit: 3, holders: [ann, bob] }),
+    ];
     expect(draw({ reports })).toEqual({
       isFrame: true,
       out: `\

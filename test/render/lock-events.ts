@@ -9,7 +9,15 @@ export const NOW = Date.UTC(2026, 10, 16, 4, 42, 11);
 const UUID = "6b0e1c52-7f0a-4c7c-9a0e-0d1b2c3d4e5f";
 
 export function view(more: Partial<View> = {}): View {
-  return { isTTY: true, columns: 80, rows: 24, theme: plainTheme, isQuiet: false, now: () => NOW, ...more };
+  return {
+    isTTY: true,
+    columns: 80,
+    rows: 24,
+    theme: plainTheme,
+    isQuiet: false,
+    now: () => NOW,
+    ...more,
+  };
 }
 
 export function ticket(number: number, label = "lock-", path = "/deploy"): string {
@@ -31,7 +39,13 @@ export function party(who: string, number: number, more: Partial<Contending> = {
 }
 
 export const ann = (more: Partial<Contending> = {}) =>
-  party("ann@web3", 5, { pid: 4711, cmd: "deploy.sh", why: "release 42", acquiredAt: NOW - 12_000, ...more });
+  party("ann@web3", 5, {
+    pid: 4711,
+    cmd: "deploy.sh",
+    why: "release 42",
+    acquiredAt: NOW - 12_000,
+    ...more,
+  });
 export const bob = (more: Partial<Contending> = {}) => party("bob@web1", 6, { pid: 881, ...more });
 
 export function waiting(more: Partial<Waiting> = {}): Waiting {
@@ -80,5 +94,14 @@ export function told(
   more: Partial<LockProgressResult> = {},
 ): LockProgressResult {
   const mode: LockMode = "mode" in progress ? progress.mode : "exclusive";
-  return { kind: "lock-progress", progress, at: NOW, since: NOW - 16_000, steps, ticket: ticket(7), mode, ...more };
+  return {
+    kind: "lock-progress",
+    progress,
+    at: NOW,
+    since: NOW - 16_000,
+    steps,
+    ticket: ticket(7),
+    mode,
+    ...more,
+  };
 }

@@ -43,14 +43,29 @@ describe("--explain", () => {
       /waits for every earlier reader and writer\. A reader waits only for earlier writers\./,
     );
     const [reader] = steps(waiting({ mode: "read", waiters: [bob({ mode: "write" })] }), ["queue"]);
-    expect(reader?.why).toMatch(/^A reader waits only for earlier writers; readers share the lock\./);
-    const [, free] = steps(acquired({ mode: "read", hasWaited: false }), ["ticket", "queue", "acquired"]);
-    expect(free).toMatchObject({ operation: "ls /deploy", why: expect.stringContaining("No writer is before ours") });
+    expect(reader?.why).toMatch(
+      /^A reader waits only for earlier writers; readers share the lock\./,
+    );
+    const [, free] = steps(acquired({ mode: "read", hasWaited: false }), [
+      "ticket",
+      "queue",
+      "acquired",
+    ]);
+    expect(free).toMatchObject({
+      operation: "ls /deploy",
+      why: expect.stringContaining("No writer is before ours"),
+    });
   });
 
   test("says what a crash does, and what the token is for", () => {
-    const [gone] = steps({ event: "predecessor-gone", path: "/deploy", ahead: "x", aheadBy: ann() }, ["gone"]);
-    expect(gone).toMatchObject({ operation: "event NodeDeleted", why: expect.stringContaining("it crashed and") });
+    const [gone] = steps(
+      { event: "predecessor-gone", path: "/deploy", ahead: "x", aheadBy: ann() },
+      ["gone"],
+    );
+    expect(gone).toMatchObject({
+      operation: "event NodeDeleted",
+      why: expect.stringContaining("it crashed and"),
+    });
     const [last] = steps(acquired(), ["acquired"]);
     expect(last).toEqual({
       number: 1,
@@ -62,16 +77,28 @@ describe("--explain", () => {
   test("a semaphore: leases, the queue below locks, and who watches the permits", () => {
     const permits = { taken: 2, limit: 2 };
     const node = ticket(3, "lease-", "/s/leases");
-    const none = steps({ event: "no-permit", path: "/s", node, permits }, ["lease", "leases", "lease-back"]);
+    const none = steps({ event: "no-permit", path: "/s", node, permits }, [
+      "lease",
+      "leases",
+      "lease-back",
+    ]);
     expect(none.map(({ operation }) => operation)).toEqual([
       "create -s -e /s/leases/_c_6b0e…-lease-",
       "ls /s/leases",
       "delete /s/leases/_c_6b0e…-lease-0000000003",
     ]);
-    expect(none[1]).toMatchObject({ answer: "2 of 2 permits taken", why: expect.stringContaining("the first 2") });
+    expect(none[1]).toMatchObject({
+      answer: "2 of 2 permits taken",
+      why: expect.stringContaining("the first 2"),
+    });
     const head = waiting({ mode: "semaphore", node, holders: [ann()], permits, watches: "leases" });
     expect(steps(head, ["watching"])[0]).toMatchObject({ operation: "ls -w /s/leases" });
-    const behind = waiting({ mode: "semaphore", node: ticket(4, "lock-", "/s/locks"), permits, waiters: [bob()] });
+    const behind = waiting({
+      mode: "semaphore",
+      node: ticket(4, "lock-", "/s/locks"),
+      permits,
+      waiters: [bob()],
+    });
     expect(steps(behind, ["queue"], { ticket: behind.node })[0]).toMatchObject({
       operation: "ls /s/locks",
       answer: "lock-0000000006 lock-0000000004 (ours)",
@@ -80,7 +107,13 @@ describe("--explain", () => {
 
   test("a release names what was deleted and who is woken", () => {
     const nodes = [ticket(7)];
-    const unlocked = { kind: "unlocked", path: "/deploy", mode: "exclusive", count: 0, explain: { nodes } } as const;
+    const unlocked = {
+      kind: "unlocked",
+      path: "/deploy",
+      mode: "exclusive",
+      count: 0,
+      explain: { nodes },
+    } as const;
     expect(textUnlocked(unlocked, view())).toEqual({
       out: "Unlocked /deploy\n",
       err: `\
@@ -93,12 +126,18 @@ describe("--explain", () => {
   });
 
   test("is written in a pipe too, without being wrapped, and as fields with --json", () => {
-    const result = told(acquired({ hasWaited: false }), ["ticket", "queue", "acquired"], { explain });
+    const result = told(acquired({ hasWaited: false }), ["ticket", "queue", "acquired"], {
+      explain,
+    });
     const { err = "" } = textLockProgress(result, view({ isTTY: false }));
     expect(err.split("\n").filter((line) => /^ \d {2}/.test(line))).toHaveLength(3);
     expect(jsonLockProgress(result)).toMatchObject({
       event: "acquired",
-      explain: [{ number: 1, operation: "create -s -e /deploy/_c_6b0e…-lock-" }, { number: 2 }, { number: 3 }],
+      explain: [
+        { number: 1, operation: "create -s -e /deploy/_c_6b0e…-lock-" },
+        { number: 2 },
+        { number: 3 },
+      ],
     });
   });
 

@@ -4,7 +4,9 @@ import { report, standing } from "../support/lock-reports.ts";
 
 describe("a queue in a pipe", () => {
   test("the reason is the last column, and - where none is given", () => {
-    const text = plainLines(report({ holders: [standing({ why: "release 42" })], waiters: [standing()] }));
+    const text = plainLines(
+      report({ holders: [standing({ why: "release 42" })], waiters: [standing()] }),
+    );
     const rows = text.split("\n").map((line) => line.split("\t"));
     expect(rows[0]?.slice(-2)).toEqual(["/deploy/_c_6b0e-lock-0000000003", "release 42"]);
     expect(rows[1]?.slice(-2)).toEqual(["/deploy/_c_6b0e-lock-0000000003", "-"]);

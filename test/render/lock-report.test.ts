@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LockReport } from "../../src/recipes/locks/inspect.ts";
+import type { LockReport } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { textLocks, textLocksWatched, textRevocation } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
 import { nameHolder } from "../../src/results/lock-reports.ts";
@@ -15,7 +15,13 @@ describe("a queue on a terminal", () => {
     const holders = [standing({ why: "release 42", acquiredAt: NOW - 192_000, revoke })];
     const waiters = [
       nameless(standing({ ...foreign, token: 8589934610n, queuedAt: NOW - 12_000 })),
-      standing({ who: "bob@web1", pid: 881, cmd: "psql", token: 8589934623n, queuedAt: NOW - 3_000 }),
+      standing({
+        who: "bob@web1",
+        pid: 881,
+        cmd: "psql",
+        token: 8589934623n,
+        queuedAt: NOW - 3_000,
+      }),
     ];
     expect(show([report({ holders, waiters })])).toBe(`\
 /deploy: held, 2 wait
@@ -39,18 +45,38 @@ waiter 1  write  ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
   });
 
   test("a semaphore has permits, a latch a leader", () => {
-    const semaphore = report({ path: "/pool", limit: 3, holders: [standing({ mode: "semaphore" })] });
+    const semaphore = report({
+      path: "/pool",
+      limit: 3,
+      holders: [standing({ mode: "semaphore" })],
+    });
     expect(show([semaphore])).toMatch(/^\/pool: 1 of 3 permits held, nobody waits\n/);
-    expect(show([{ ...semaphore, limit: 1 }])).toMatch(/^\/pool: 1 of 1 permit held, nobody waits\n/);
-    const several = report({ path: "/pool", limit: 3, holders: [standing({ mode: "semaphore", permits: 2 })] });
-    expect(show([several])).toMatch(/^\/pool: 2 of 3 permits held, nobody waits\n.*\nholder .*\n +2 permits\n$/);
+    expect(show([{ ...semaphore, limit: 1 }])).toMatch(
+      /^\/pool: 1 of 1 permit held, nobody waits\n/,
+    );
+    const several = report({
+      path: "/pool",
+      limit: 3,
+      holders: [standing({ mode: "semaphore", permits: 2 })],
+    });
+    expect(show([several])).toMatch(
+      /^\/pool: 2 of 3 permits held, nobody waits\n.*\nholder .*\n +2 permits\n$/,
+    );
     expect(show([report({ holders: [standing({ mode: "leader" })] })])).toMatch(/\nleader {2}ann/);
   });
 
   test("long names are cut to the width, words about them wrapped", () => {
     const who = "a-rather-long-user-name@a-host-with-a-long-name";
-    const why = "because the migration of the customers' table needs everybody else to keep out of it for a while";
-    const holders = [standing({ who, why, cmd: "/opt/company/bin/nightly-migration-of-customers.sh", pid: 4194303 })];
+    const why =
+      "because the migration of the customers' table needs everybody else to keep out of it for a while";
+    const holders = [
+      standing({
+        who,
+        why,
+        cmd: "/opt/company/bin/nightly-migration-of-customers.sh",
+        pid: 4194303,
+      }),
+    ];
     const text = show([report({ holders })]);
     expect(text).toBe(`\
 /deploy: held, nobody waits
@@ -69,7 +95,9 @@ holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0
     expect(show([report({ holders: [standing()] })], { isVerbose: true })).toContain(
       "\n        session 0x100006285b70000; /deploy/_c_6b0e-lock-0000000003\n",
     );
-    expect(show([report({ holders: [standing({ session: 0n })] })])).toContain("not ephemeral: it stays until");
+    expect(show([report({ holders: [standing({ session: 0n })] })])).toContain(
+      "not ephemeral: it stays until",
+    );
   });
 
   test("a lock that is free, and one whose path does not exist", () => {
@@ -79,27 +107,42 @@ holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0
   });
 
   test("control characters are not obeyed", () => {
-    expect(show([report({ holders: [standing({ cmd: "\x1b[2J", why: "\x07" })] })])).toContain("\\x1b[2J");
+    expect(show([report({ holders: [standing({ cmd: "\x1b[2J", why: "\x07" })] })])).toContain(
+      "\\x1b[2J",
+    );
   });
 
   test("which program made a ticket with Curator's name cannot be told", () => {
     const strangers = ["Curator locks", "Curator read/write locks"];
-    const { err } = textLocks({ kind: "locks", reports: [report({ strangers })], deadlocks: [] }, view());
+    const { err } = textLocks(
+      { kind: "locks", reports: [report({ strangers })], deadlocks: [] },
+      view(),
+    );
     expect(err).toBe(
       "warning: locks and read/write locks are both used on /deploy: zksh respects both, Curator does not\n",
     );
   });
 
   test("strangers are warned of, deadlocks drawn below", () => {
-    const [one, two] = [standing(), standing({ who: "bob@web1", pid: 881, cmd: "psql", session: 0x2n })];
+    const [one, two] = [
+      standing(),
+      standing({ who: "bob@web1", pid: 881, cmd: "psql", session: 0x2n }),
+    ];
     const held = report({ holders: [one], strangers: ["Curator locks", "kazoo locks"] });
     const deadlock = [
       { waiter: one, path: "/b", blocker: two, isHolder: true },
       { waiter: two, path: "/a", blocker: one, isHolder: false },
     ];
-    const { out, err } = textLocks({ kind: "locks", reports: [held], root: "/", deadlocks: [deadlock] }, view());
-    expect(String(out)).toMatch(/\n\nDEADLOCK\n {2}ann@web3 [^\n]*\n {2}bob@web1 [^\n]*\n {2}break it: revoke \/b\n$/);
-    expect(err).toBe("warning: on /deploy there are Curator locks and kazoo locks, which overlook each other\n");
+    const { out, err } = textLocks(
+      { kind: "locks", reports: [held], root: "/", deadlocks: [deadlock] },
+      view(),
+    );
+    expect(String(out)).toMatch(
+      /\n\nDEADLOCK\n {2}ann@web3 [^\n]*\n {2}bob@web1 [^\n]*\n {2}break it: revoke \/b\n$/,
+    );
+    expect(err).toBe(
+      "warning: on /deploy there are Curator locks and kazoo locks, which overlook each other\n",
+    );
   });
 });
 
@@ -154,9 +197,19 @@ describe("a request to give way", () => {
   });
 
   test("by force: the command of the old holder may run for a moment beside the next one's", () => {
-    const result = { kind: "revocation", path: "/deploy", holder: standing(), event: "deleted" } as const;
-    const err = expect.stringMatching(/^warning: a command of ann@web3 .* under \/deploy may run for a moment/);
-    expect(textRevocation(result, view())).toEqual({ out: "Deleted /deploy/_c_6b0e-lock-0000000003\n", err });
+    const result = {
+      kind: "revocation",
+      path: "/deploy",
+      holder: standing(),
+      event: "deleted",
+    } as const;
+    const err = expect.stringMatching(
+      /^warning: a command of ann@web3 .* under \/deploy may run for a moment/,
+    );
+    expect(textRevocation(result, view())).toEqual({
+      out: "Deleted /deploy/_c_6b0e-lock-0000000003\n",
+      err,
+    });
     expect(textRevocation(result, view({ isTTY: false }))).toEqual({ err });
   });
 });
@@ -170,8 +223,14 @@ describe("names of holders", () => {
   });
 
   test("of other libraries", () => {
-    expect(nameHolder(nameless(standing({ ...foreign, note: "10.0.0.7" })))).toBe("10.0.0.7 (Curator)");
-    expect(nameHolder(nameless(standing(foreign)))).toBe("a Curator client in session 0x100006285b70000");
-    expect(nameHolder(nameless(standing({ client: "unknown" })))).toBe("somebody in session 0x100006285b70000");
+    expect(nameHolder(nameless(standing({ ...foreign, note: "10.0.0.7" })))).toBe(
+      "10.0.0.7 (Curator)",
+    );
+    expect(nameHolder(nameless(standing(foreign)))).toBe(
+      "a Curator client in session 0x100006285b70000",
+    );
+    expect(nameHolder(nameless(standing({ client: "unknown" })))).toBe(
+      "somebody in session 0x100006285b70000",
+    );
   });
 });

@@ -38,7 +38,9 @@ describe("the steps on a terminal", () => {
 
   test("long queues are counted, and two of one name told apart by their processes", () => {
     const waiters = [bob(), party("bob@web1", 6, { pid: 7 }), party("eve@db1", 7)];
-    const result = told(waiting({ waiters, waiterCount: 9, inFront: 10, position: 10, of: 12 }), ["queue"]);
+    const result = told(waiting({ waiters, waiterCount: 9, inFront: 10, position: 10, of: 12 }), [
+      "queue",
+    ]);
     expect(textLockProgress(result, view()).err).toBe(`\
   queue     10 ahead: ann@web3 holds it since 12s, bob@web1 pid 881, bob@web1
             pid 7, eve@db1 and 6 others wait
@@ -46,43 +48,66 @@ describe("the steps on a terminal", () => {
   });
 
   test("at 40 columns lines are wrapped below their text", () => {
-    const { err = "" } = textLockProgress(told(waiting({ waiters: [bob()] }), FIRST), view({ columns: 40 }));
+    const { err = "" } = textLockProgress(
+      told(waiting({ waiters: [bob()] }), FIRST),
+      view({ columns: 40 }),
+    );
     expect(err.split("\n").filter((line) => line.length > 40)).toEqual([]);
-    expect(err).toContain("  ticket    lock-0000000007 created\n            (ephemeral, sequential)\n");
+    expect(err).toContain(
+      "  ticket    lock-0000000007 created\n            (ephemeral, sequential)\n",
+    );
     const line = status(told(waiting({ waiters: [bob()] })), { columns: 40 });
     expect(line.split("\n").filter((part) => part.length > 40)).toEqual([]);
   });
 
   test("who has left, and how long it held", () => {
     const gone = { path: "/deploy", ahead: ticket(5).slice(8), aheadBy: ann() };
-    expect(textLockProgress(told({ event: "contender-gone", ...gone, heldMs: 45_000 }, ["gone"]), view()).err).toBe(
-      "  gone      lock-0000000005 (ann@web3, held 45s)\n",
-    );
-    expect(textLockProgress(told({ event: "predecessor-gone", ...gone }, ["gone"]), view()).err).toBe(
-      "  gone      lock-0000000005 (ann@web3)\n",
-    );
+    expect(
+      textLockProgress(told({ event: "contender-gone", ...gone, heldMs: 45_000 }, ["gone"]), view())
+        .err,
+    ).toBe("  gone      lock-0000000005 (ann@web3, held 45s)\n");
+    expect(
+      textLockProgress(told({ event: "predecessor-gone", ...gone }, ["gone"]), view()).err,
+    ).toBe("  gone      lock-0000000005 (ann@web3)\n");
   });
 
   test.each([
     [acquired(), "✔ acquired /deploy after 31s, token 115\n"],
-    [acquired({ hasWaited: false }), "✔ acquired /deploy: lock-0000000007, nobody ahead, token 115\n"],
+    [
+      acquired({ hasWaited: false }),
+      "✔ acquired /deploy: lock-0000000007, nobody ahead, token 115\n",
+    ],
     [acquired({ mode: "write" }), "✔ acquired /deploy to write after 31s, token 115\n"],
     [
       acquired({ mode: "read", hasWaited: false, node: ticket(7, "__READ__") }),
       "✔ acquired /deploy to read: __READ__0000000007, no writer ahead, token 115\n",
     ],
     [
-      acquired({ mode: "semaphore", hasWaited: false, node: ticket(3, "lease-"), permits: { taken: 2, limit: 3 } }),
+      acquired({
+        mode: "semaphore",
+        hasWaited: false,
+        node: ticket(3, "lease-"),
+        permits: { taken: 2, limit: 3 },
+      }),
       "✔ acquired a permit of /deploy: lease-0000000003, 2 of 3 taken, token 115\n",
     ],
     [acquired({ mode: "leader" }), "✔ leading /deploy after 31s, token 115\n"],
-    [acquired({ hasWaited: false, node: "/deploy" }), "✔ acquired /deploy: it was free, token 115\n"],
+    [
+      acquired({ hasWaited: false, node: "/deploy" }),
+      "✔ acquired /deploy: it was free, token 115\n",
+    ],
   ])("the last step %#", (event, line) => {
-    expect(textLockProgress(told(event, ["acquired"]), view({ columns: 100 }))).toEqual({ err: line, status: null });
+    expect(textLockProgress(told(event, ["acquired"]), view({ columns: 100 }))).toEqual({
+      err: line,
+      status: null,
+    });
   });
 
   test("control characters in records are not obeyed", () => {
-    const { err } = textLockProgress(told(waiting({ holders: [ann({ who: "\x1b[2J" })] }), FIRST), view());
+    const { err } = textLockProgress(
+      told(waiting({ holders: [ann({ who: "\x1b[2J" })] }), FIRST),
+      view(),
+    );
     expect(err).toContain("\\x1b[2J holds it");
     expect(status(told(waiting({ holders: [ann({ why: "\x07" })] })))).toContain("\\x07");
   });
@@ -96,22 +121,34 @@ describe("of rwlock, sem and unique locks", () => {
   queue     2 ahead: ann@web3 reads since 12s, bob@web1 reads since 3s; you are
             next
 `);
-    expect(status(result)).toBe("waiting 16s to write /deploy: held by readers ann@web3 and bob@web1; you are next");
+    expect(status(result)).toBe(
+      "waiting 16s to write /deploy: held by readers ann@web3 and bob@web1; you are next",
+    );
   });
 
   test("a reader behind a waiting writer", () => {
     const [holders, waiters] = [[ann({ mode: "read" })], [bob({ mode: "write" })]];
-    const result = told(waiting({ mode: "read", holders, waiters, inFront: 1 }), ["queue", "watching"]);
+    const result = told(waiting({ mode: "read", holders, waiters, inFront: 1 }), [
+      "queue",
+      "watching",
+    ]);
     expect(textLockProgress(result, view()).err).toBe(`\
   queue     1 ahead: bob@web1 waits to write (ann@web3 reads since 12s)
   watching  lock-0000000006, the nearest writer before (bob@web1)
 `);
-    expect(status(result)).toContain('held 12s by reader ann@web3 pid 4711 deploy.sh "release 42"; 1 ahead');
+    expect(status(result)).toContain(
+      'held 12s by reader ann@web3 pid 4711 deploy.sh "release 42"; 1 ahead',
+    );
   });
 
   test("a permit", () => {
     const permits = { taken: 2, limit: 2 };
-    const event = waiting({ mode: "semaphore", holders: [ann(), bob()], permits, watches: "leases" });
+    const event = waiting({
+      mode: "semaphore",
+      holders: [ann(), bob()],
+      permits,
+      watches: "leases",
+    });
     expect(textLockProgress(told(event, ["queue", "watching"]), view()).err).toBe(`\
   queue     2 of 2 permits taken: ann@web3 since 12s and bob@web1; you are next
   watching  the permits: the next one given back is ours
@@ -140,9 +177,9 @@ describe("in a pipe", () => {
     expect(textLockProgress(result, view({ ...pipe, columns: 20, isVerbose: true })).err).toBe(
       textLockProgress(result, view()).err,
     );
-    expect(textLockProgress(told(acquired(), ["acquired"]), view({ ...pipe, isVerbose: true })).err).toBe(
-      "acquired /deploy after 31s, token 115\n",
-    );
+    expect(
+      textLockProgress(told(acquired(), ["acquired"]), view({ ...pipe, isVerbose: true })).err,
+    ).toBe("acquired /deploy after 31s, token 115\n");
   });
 
   test("a queue that has moved is told again with -v, where a terminal repaints its line", () => {
@@ -160,13 +197,17 @@ describe("in a pipe", () => {
 
 describe("while no server answers", () => {
   test("a waiter is told since when, and for how long its place is kept", () => {
-    const result = told({ event: "unanswered", path: "/deploy", leftMs: 30_000 }, [], { at: NOW - 6_000 });
+    const result = told({ event: "unanswered", path: "/deploy", leftMs: 30_000 }, [], {
+      at: NOW - 6_000,
+    });
     expect(status(result)).toBe("no server answers since 6s; our place is kept for 24s more");
     expect(textLockProgress(result, view()).err).toBe(
       "no server answers; our place in the queue of /deploy is kept for 30s more\n",
     );
     const back = told({ event: "answered", path: "/deploy", waiting: waiting() });
-    expect(textLockProgress(back, view()).err).toBe("connected again; our place in the queue of /deploy was kept\n");
+    expect(textLockProgress(back, view()).err).toBe(
+      "connected again; our place in the queue of /deploy was kept\n",
+    );
     expect(status(back)).toMatch(/^waiting 16s for \/deploy/);
   });
 });

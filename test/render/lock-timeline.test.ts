@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Stay } from "../../src/recipes/locks/queue-history.ts";
+import type { Stay } from "../../src/recipes/locks/inspect/queue-history.ts";
 import { textLocksWatched } from "../../src/render/lock-report.ts";
 import { timelineLines } from "../../src/render/lock-timeline.ts";
 import type { View } from "../../src/render/renderer.ts";
@@ -31,7 +31,10 @@ const QUEUE = [
   stay("eve@ops", 7, { queued: 8 }),
 ];
 
-function draw(stays: readonly Stay[], more: Partial<View> & { since?: number; room?: number } = {}): string {
+function draw(
+  stays: readonly Stay[],
+  more: Partial<View> & { since?: number; room?: number } = {},
+): string {
   const { since = NOW - 30_000, room = 24, ...rest } = more;
   return timelineLines(stays, since, view(rest), room).join("\n");
 }
@@ -61,14 +64,20 @@ eve@ops #7                                                                ···
   });
 
   test("contenders that left before the span are not drawn", () => {
-    expect(draw([stay("ann@web3", 3, { queued: 500, held: 400, left: 300 }), ...QUEUE.slice(3)])).not.toContain("ann");
+    expect(
+      draw([stay("ann@web3", 3, { queued: 500, held: 400, left: 300 }), ...QUEUE.slice(3)]),
+    ).not.toContain("ann");
     expect(draw([stay("ann@web3", 3, { queued: 500, held: 400, left: 300 })])).toBe("");
   });
 
   test("shows the rows around the holder and counts the others where there is no room", () => {
-    const past = Array.from({ length: 30 }, (_, i) => stay("old@x", i, { queued: 50, held: 40, left: 30 }));
+    const past = Array.from({ length: 30 }, (_, i) =>
+      stay("old@x", i, { queued: 50, held: 40, left: 30 }),
+    );
     const waiting = Array.from({ length: 5_000 }, (_, i) => stay("new@x", 31 + i, { queued: 9 }));
-    const lines = draw([...past, stay("now@x", 30, { queued: 40, held: 20 }), ...waiting], { room: 10 }).split("\n");
+    const lines = draw([...past, stay("now@x", 30, { queued: 40, held: 20 }), ...waiting], {
+      room: 10,
+    }).split("\n");
     expect(lines).toHaveLength(10);
     expect(lines.slice(2, 8).map((line) => line.slice(0, 9).trim())).toEqual([
       "old@x #28",
@@ -89,7 +98,9 @@ eve@ops #7                                                                ···
   });
 
   test("is plain ASCII on a terminal that shows nothing else", () => {
-    const [holder, waiter] = [QUEUE[3]?.contender, QUEUE[4]?.contender].map((one) => one ?? standing());
+    const [holder, waiter] = [QUEUE[3]?.contender, QUEUE[4]?.contender].map(
+      (one) => one ?? standing(),
+    );
     const reports = [report({ holders: holder ? [holder] : [], waiters: waiter ? [waiter] : [] })];
     const timeline = { since: NOW, stays: new Map([["/deploy", QUEUE]]) };
     const result = { kind: "locks-watched", reports, changed: reports, timeline } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { escapeText } from "../../src/escape.ts";
 import { jsonLine, jsonLines, paintJson } from "../../src/render/pretty-json.ts";
 import { plainTheme, type Theme } from "../../src/render/theme.ts";
+import { escapeText } from "../../src/text/escape.ts";
 
 function prettyJson(text: string): string | undefined {
   const lines = jsonLines(text);
@@ -73,11 +73,16 @@ describe("paintJson", () => {
   test.each([
     { name: "numbers", text: JSON.stringify(Array(200_000).fill(12345)) },
     { name: "one string", text: JSON.stringify(["\\".repeat(600_000)]) },
-    { name: "keys", text: JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [i, "x"]))) },
+    {
+      name: "keys",
+      text: JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [i, "x"]))),
+    },
   ])("paints a megabyte in linear time: $name", ({ text }) => {
     const started = performance.now();
     const lines = Array.from(jsonLines(text) ?? [], (line) => paintJson(line.text, plainTheme));
-    expect(lines.join("\n")).toBe(Array.from(jsonLines(text) ?? [], (line) => line.text).join("\n"));
+    expect(lines.join("\n")).toBe(
+      Array.from(jsonLines(text) ?? [], (line) => line.text).join("\n"),
+    );
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 });

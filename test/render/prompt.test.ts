@@ -1,11 +1,23 @@
 import { describe, expect, test } from "vitest";
 import type { LockMode } from "../../src/recipes/locks/holder-record.ts";
-import { continuationPrompt, elide, type PromptFacts, type PromptLock, renderPrompt } from "../../src/render/prompt.ts";
+import {
+  continuationPrompt,
+  elide,
+  type PromptFacts,
+  type PromptLock,
+  renderPrompt,
+} from "../../src/render/prompt.ts";
 import { plainTheme, type Theme } from "../../src/render/theme.ts";
 
 const style = { columns: 80, isUnicode: true, theme: plainTheme };
 const held = (path: string, mode: LockMode = "exclusive"): PromptLock => ({ path, mode });
-const calm: PromptFacts = { server: "zk1:2181", isReadOnly: false, locks: [], cwd: "/", hasFailed: false };
+const calm: PromptFacts = {
+  server: "zk1:2181",
+  isReadOnly: false,
+  locks: [],
+  cwd: "/",
+  hasFailed: false,
+};
 
 describe("renderPrompt", () => {
   test.each<[string, Partial<PromptFacts>, string]>([
@@ -16,7 +28,15 @@ describe("renderPrompt", () => {
     ["which locks are held", { locks: [held("/a"), held("/b")] }, "zksh zk1:2181 lock:/a,/b / › "],
     [
       "how each of them is held",
-      { locks: [held("/db", "read"), held("/a"), held("/b"), held("/t", "write"), held("/x", "leader")] },
+      {
+        locks: [
+          held("/db", "read"),
+          held("/a"),
+          held("/b"),
+          held("/t", "write"),
+          held("/x", "leader"),
+        ],
+      },
       "zksh zk1:2181 read:/db lock:/a,/b write:/t +1 / › ",
     ],
     [
@@ -29,7 +49,11 @@ describe("renderPrompt", () => {
       { locks: [held("/locks/production/kafka/brokers/topics/orders")] },
       "zksh zk1:2181 lock:/locks/…/topics/orders / › ",
     ],
-    ["control characters in a lock path", { locks: [held("/a\x1b[2J")] }, "zksh zk1:2181 lock:/a\\x1b[2J / › "],
+    [
+      "control characters in a lock path",
+      { locks: [held("/a\x1b[2J")] },
+      "zksh zk1:2181 lock:/a\\x1b[2J / › ",
+    ],
     ["control characters", { cwd: "/a\x1b[2J" }, "zksh zk1:2181 /a\\x1b[2J › "],
   ])("shows %s", (_name, facts, wanted) => {
     expect(renderPrompt({ ...calm, ...facts }, style)).toBe(wanted);
@@ -37,26 +61,42 @@ describe("renderPrompt", () => {
 
   test("marks a failure with colour", () => {
     const theme = { ...plainTheme, error: (text: string) => `<${text}>` };
-    expect(renderPrompt({ ...calm, hasFailed: true }, { ...style, theme })).toBe("zksh zk1:2181 / <›> ");
+    expect(renderPrompt({ ...calm, hasFailed: true }, { ...style, theme })).toBe(
+      "zksh zk1:2181 / <›> ",
+    );
   });
 
   test("paints what it shows by its meaning", () => {
-    const marked = Object.keys(plainTheme).map((meaning) => [meaning, (text: string) => `<${meaning} ${text}>`]);
+    const marked = Object.keys(plainTheme).map((meaning) => [
+      meaning,
+      (text: string) => `<${meaning} ${text}>`,
+    ]);
     const theme = Object.fromEntries(marked) as unknown as Theme;
-    const facts = { ...calm, isReadOnly: true, locks: [held("/a"), held("/b", "read")], trouble: "connecting" };
+    const facts = {
+      ...calm,
+      isReadOnly: true,
+      locks: [held("/a"), held("/b", "read")],
+      trouble: "connecting",
+    };
     expect(renderPrompt(facts, { ...style, theme })).toBe(
       "zksh <error (connecting)> <server zk1:2181> <readOnly ro> <held lock:/a> <held read:/b> <path /> › ",
     );
   });
 
   test("fits a narrow terminal with many locks", () => {
-    const locks = Array.from({ length: 50 }, (_, index) => held(`/locks/a-rather-long-name-${index}`));
-    expect(renderPrompt({ ...calm, locks }, { ...style, columns: 40 }).length).toBeLessThanOrEqual(40);
+    const locks = Array.from({ length: 50 }, (_, index) =>
+      held(`/locks/a-rather-long-name-${index}`),
+    );
+    expect(renderPrompt({ ...calm, locks }, { ...style, columns: 40 }).length).toBeLessThanOrEqual(
+      40,
+    );
   });
 
   test("does with ASCII", () => {
     const ascii = { ...style, isUnicode: false, columns: 30 };
-    expect(renderPrompt({ ...calm, cwd: "/kafka/brökers/ids" }, ascii)).toBe("zksh zk1:2181 .../ids > ");
+    expect(renderPrompt({ ...calm, cwd: "/kafka/brökers/ids" }, ascii)).toBe(
+      "zksh zk1:2181 .../ids > ",
+    );
     expect([continuationPrompt(style), continuationPrompt(ascii)]).toEqual(["  … ", "  ... "]);
   });
 });

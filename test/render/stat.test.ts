@@ -5,7 +5,16 @@ import type { Stat } from "../../src/session/session.ts";
 
 const AT = Date.UTC(2026, 10, 16, 4, 42, 11);
 const ids = { czxid: 0x2n, mzxid: 0x3n, pzxid: 0x2n, ephemeralOwner: 0x1000a5f0000n };
-const stat: Stat = { ...ids, version: 1, cversion: 0, aversion: 0, dataLength: 5, numChildren: 0, ctime: 0, mtime: AT };
+const stat: Stat = {
+  ...ids,
+  version: 1,
+  cversion: 0,
+  aversion: 0,
+  dataLength: 5,
+  numChildren: 0,
+  ctime: 0,
+  mtime: AT,
+};
 
 test.each([
   { id: 0n, text: "0x0" },
@@ -73,6 +82,9 @@ describe("statTable", () => {
   });
 
   test("a time that is no date is a number", () => {
-    expect([isoTime(9e15), shown("mtime", { mtime: 9e15 })]).toEqual(["9000000000000000", "9000000000000000"]);
+    expect([isoTime(9e15), shown("mtime", { mtime: 9e15 })]).toEqual([
+      "9000000000000000",
+      "9000000000000000",
+    ]);
   });
 });

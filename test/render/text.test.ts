@@ -13,7 +13,11 @@ const failures: { name: string; failure: Partial<Failure>; text: string }[] = [
     failure: { stack: "Error: no luck\n    at x" },
     text: "error: no luck\nError: no luck\n    at x\n",
   },
-  { name: "control characters", failure: { message: "a\nb", hint: "\u001b" }, text: "error: a\\x0ab\n  \\x1b\n" },
+  {
+    name: "control characters",
+    failure: { message: "a\nb", hint: "\u001b" },
+    text: "error: a\\x0ab\n  \\x1b\n",
+  },
 ];
 
 describe("textRenderer", () => {
@@ -25,24 +29,39 @@ describe("textRenderer", () => {
   test("escapes control characters in paths everywhere, invisible characters on a terminal only", () => {
     const result = { kind: "paths", paths: ["/a\u009b", "/b\u200b"] } as const;
     expect(textRenderer(view).result(result)).toEqual({ out: "/a\\x9b\n/b\\u200b\n" });
-    expect(textRenderer({ ...view, isTTY: false }).result(result)).toEqual({ out: "/a\\x9b\n/b\u200b\n" });
+    expect(textRenderer({ ...view, isTTY: false }).result(result)).toEqual({
+      out: "/a\\x9b\n/b\u200b\n",
+    });
   });
 
   test("paints the word error, and the hint below it", () => {
-    const theme = { ...plainTheme, error: (text: string) => `<${text}>`, faint: (text: string) => `(${text})` };
+    const theme = {
+      ...plainTheme,
+      error: (text: string) => `<${text}>`,
+      faint: (text: string) => `(${text})`,
+    };
     const failure = { reason: "x", message: "no luck", hint: "try again", exitCode: 1 };
-    expect(textRenderer({ ...view, theme }).error(failure)).toBe("<error:> no luck\n(  try again)\n");
+    expect(textRenderer({ ...view, theme }).error(failure)).toBe(
+      "<error:> no luck\n(  try again)\n",
+    );
   });
 
   test("paints the word warning", () => {
     const theme = { ...plainTheme, warning: (text: string) => `<${text}>` };
     const warning = { kind: "warning", reason: "insecure-tls", message: "beware" } as const;
-    expect(textRenderer({ ...view, theme }).result(warning)).toEqual({ err: "<warning:> beware\n" });
+    expect(textRenderer({ ...view, theme }).result(warning)).toEqual({
+      err: "<warning:> beware\n",
+    });
   });
 
   test("paints the parts of a command's page", () => {
     const paint = (mark: string) => (text: string) => `${mark}${text}${mark}`;
-    const theme = { ...plainTheme, heading: paint("*"), placeholder: paint("_"), command: paint("'") };
+    const theme = {
+      ...plainTheme,
+      heading: paint("*"),
+      placeholder: paint("_"),
+      command: paint("'"),
+    };
     const { out } = textRenderer({ ...view, theme }).result({
       kind: "command-help",
       name: "lock",
@@ -73,7 +92,10 @@ describe("textRenderer", () => {
       kind: "topic",
       name: "output",
       summary: "what is written",
-      sections: [{ title: "Forms", text: "Two.", rows: [{ term: "text", summary: "for people" }] }, { text: "End." }],
+      sections: [
+        { title: "Forms", text: "Two.", rows: [{ term: "text", summary: "for people" }] },
+        { text: "End." },
+      ],
     });
     expect(out).toBe(
       "\u001b[1moutput:\u001b[22m what is written\n\n\u001b[1mForms\u001b[22m\nTwo.\n  text  for people\n\nEnd.\n",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LockReport, Standing } from "../../src/recipes/locks/inspect.ts";
+import type { LockReport, Standing } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import {
   contenderStep,
   explainLines,
@@ -13,17 +13,31 @@ import { uuid } from "../support/tickets.ts";
 const CURATOR = `_c_${uuid("a")}`;
 const KAZOO = "0123456789abcdef0123456789abcdef";
 
-function says(node: string, isHolder: boolean, more: Partial<Standing> = {}, of: Partial<LockReport> = {}): string {
+function says(
+  node: string,
+  isHolder: boolean,
+  more: Partial<Standing> = {},
+  of: Partial<LockReport> = {},
+): string {
   const one = standing({ node, ...more });
-  return sentenceOf(contenderStep(one, isHolder, report(of))).replace("ann@web3 pid 4711 deploy.sh ", "");
+  return sentenceOf(contenderStep(one, isHolder, report(of))).replace(
+    "ann@web3 pid 4711 deploy.sh ",
+    "",
+  );
 }
 
 describe("an explanation", () => {
   test("of a lock numbers what to type, what it shows and why", () => {
-    const [first, second] = ["3", "4"].map((digit) => `/deploy/_c_${uuid(digit)}-lock-000000000${digit}`);
+    const [first, second] = ["3", "4"].map(
+      (digit) => `/deploy/_c_${uuid(digit)}-lock-000000000${digit}`,
+    );
     const holders = [standing({ node: first ?? "" })];
-    const waiters = [standing({ node: second ?? "", behind: first ?? "", who: "bob@web1", pid: 881, cmd: "psql" })];
-    const text = explainLines(report({ layouts: ["curator-lock"], holders, waiters }), view()).join("\n");
+    const waiters = [
+      standing({ node: second ?? "", behind: first ?? "", who: "bob@web1", pid: 881, cmd: "psql" }),
+    ];
+    const text = explainLines(report({ layouts: ["curator-lock"], holders, waiters }), view()).join(
+      "\n",
+    );
     expect(text).toBe(`\
 1. ls /deploy
    the tickets: each contender creates one, ephemeral (it goes with its session)
@@ -38,18 +52,46 @@ describe("an explanation", () => {
   });
 
   test.each([
-    { library: "Curator", node: `${CURATOR}-lock-0000000001`, rule: /a Curator lock waits for earlier tickets whose/ },
-    { library: "Curator", node: `${CURATOR}-__READ__0000000001`, rule: /a Curator reader waits for earlier __WRIT__/ },
+    {
+      library: "Curator",
+      node: `${CURATOR}-lock-0000000001`,
+      rule: /a Curator lock waits for earlier tickets whose/,
+    },
+    {
+      library: "Curator",
+      node: `${CURATOR}-__READ__0000000001`,
+      rule: /a Curator reader waits for earlier __WRIT__/,
+    },
     {
       library: "Curator",
       node: `${CURATOR}-__WRIT__0000000001`,
       rule: /a Curator writer waits for earlier __READ__ and/,
     },
-    { library: "Curator", node: `${CURATOR}-latch-0000000001`, rule: /a LeaderLatch .* the lowest number leads/ },
-    { library: "go-zookeeper", node: `_c_${KAZOO}-lock-0000000001`, rule: /a go-zookeeper lock waits for every/ },
-    { library: "kazoo", node: `${KAZOO}__lock__0000000001`, rule: /a kazoo lock waits for earlier __lock__ tickets/ },
-    { library: "kazoo", node: `${KAZOO}__rlock__0000000001`, rule: /a kazoo reader waits for earlier __lock__/ },
-    { library: "WriteLock", node: "x-72057594037927936-0000000001", rule: /ZooKeeper's WriteLock waits for every/ },
+    {
+      library: "Curator",
+      node: `${CURATOR}-latch-0000000001`,
+      rule: /a LeaderLatch .* the lowest number leads/,
+    },
+    {
+      library: "go-zookeeper",
+      node: `_c_${KAZOO}-lock-0000000001`,
+      rule: /a go-zookeeper lock waits for every/,
+    },
+    {
+      library: "kazoo",
+      node: `${KAZOO}__lock__0000000001`,
+      rule: /a kazoo lock waits for earlier __lock__ tickets/,
+    },
+    {
+      library: "kazoo",
+      node: `${KAZOO}__rlock__0000000001`,
+      rule: /a kazoo reader waits for earlier __lock__/,
+    },
+    {
+      library: "WriteLock",
+      node: "x-72057594037927936-0000000001",
+      rule: /ZooKeeper's WriteLock waits for every/,
+    },
     { library: "unknown", node: "lock-0000000001", rule: /by ZooKeeper's recipe a lock waits/ },
     { library: "unknown", node: "read-0000000001", rule: /by ZooKeeper's recipe a reader waits/ },
   ])("$library: $node", ({ library, node, rule }) => {
@@ -62,15 +104,28 @@ describe("an explanation", () => {
   });
 
   test("of read/write locks says what a reader and a writer of zksh wait for", () => {
-    expect(says("/deploy/_c_a-__READ__0000000002", true, { mode: "read" })).toMatch(/a zksh reader .* not for other/);
-    expect(says("/deploy/_c_a-__WRIT__0000000002", false, { mode: "write" })).toMatch(/a zksh writer waits for every/);
-    expect(says("/deploy/_c_a-latch-0000000002", true, { mode: "leader" })).toMatch(/^leads: .* a zksh candidate/);
-    expect(says(`/deploy/${KAZOO}__lock__0000000002`, false, { ...foreign, mode: "write" })).toMatch(/a kazoo writer/);
+    expect(says("/deploy/_c_a-__READ__0000000002", true, { mode: "read" })).toMatch(
+      /a zksh reader .* not for other/,
+    );
+    expect(says("/deploy/_c_a-__WRIT__0000000002", false, { mode: "write" })).toMatch(
+      /a zksh writer waits for every/,
+    );
+    expect(says("/deploy/_c_a-latch-0000000002", true, { mode: "leader" })).toMatch(
+      /^leads: .* a zksh candidate/,
+    );
+    expect(
+      says(`/deploy/${KAZOO}__lock__0000000002`, false, { ...foreign, mode: "write" }),
+    ).toMatch(/a kazoo writer/);
   });
 
   test("of a semaphore names its limit, its leases and its queue", () => {
     const mode = "semaphore" as const;
-    const of = { path: "/pool", limit: 2, layouts: ["curator-semaphore"] as const, holders: [standing()] };
+    const of = {
+      path: "/pool",
+      limit: 2,
+      layouts: ["curator-semaphore"] as const,
+      holders: [standing()],
+    };
     expect(lookingSteps(report(of)).map(({ operation }) => operation)).toEqual([
       "get /pool",
       "ls /pool/leases",
@@ -79,18 +134,28 @@ describe("an explanation", () => {
     expect(says("/pool/leases/_c_a-lease-0000000001", true, { mode }, of)).toMatch(
       /^holds a permit: its lease is among the 2 that count/,
     );
-    expect(says("/pool/leases/_c_a-lease-0000000001", false, { mode }, of)).toMatch(/not yet among the 2 that count/);
-    expect(says("/pool/locks/_c_a-lock-0000000001", false, { mode }, of)).toMatch(/only the first in locks may ask/);
-    const kazoo = { ...of, layouts: ["kazoo-semaphore"] as const };
-    expect(lookingSteps(report(kazoo)).map(({ operation }) => operation)).toContain("ls /pool-__lock__");
-    expect(says(`/pool/${KAZOO}`, true, { ...foreign, mode }, kazoo)).toMatch(/each permit is a child of the path/);
-    expect(says(`/pool-__lock__/${KAZOO}__lock__0000000001`, false, { ...foreign, mode }, kazoo)).toMatch(
-      /lock beside it/,
+    expect(says("/pool/leases/_c_a-lease-0000000001", false, { mode }, of)).toMatch(
+      /not yet among the 2 that count/,
     );
+    expect(says("/pool/locks/_c_a-lock-0000000001", false, { mode }, of)).toMatch(
+      /only the first in locks may ask/,
+    );
+    const kazoo = { ...of, layouts: ["kazoo-semaphore"] as const };
+    expect(lookingSteps(report(kazoo)).map(({ operation }) => operation)).toContain(
+      "ls /pool-__lock__",
+    );
+    expect(says(`/pool/${KAZOO}`, true, { ...foreign, mode }, kazoo)).toMatch(
+      /each permit is a child of the path/,
+    );
+    expect(
+      says(`/pool-__lock__/${KAZOO}__lock__0000000001`, false, { ...foreign, mode }, kazoo),
+    ).toMatch(/lock beside it/);
   });
 
   test("of a lock that is one znode", () => {
-    expect(says("/deploy", true)).toMatch(/^holds it until .*; the path itself is the holder's ephemeral znode/);
+    expect(says("/deploy", true)).toMatch(
+      /^holds it until .*; the path itself is the holder's ephemeral znode/,
+    );
   });
 
   test("of a lock that is free", () => {
@@ -102,7 +167,9 @@ describe("an explanation", () => {
   });
 
   test("of a long queue stops after five waiters on a terminal", () => {
-    const waiters = Array.from({ length: 5_000 }, () => standing({ behind: "/deploy/lock-0000000001" }));
+    const waiters = Array.from({ length: 5_000 }, () =>
+      standing({ behind: "/deploy/lock-0000000001" }),
+    );
     const lines = explainLines(report({ holders: [standing()], waiters }), view({ columns: 40 }));
     expect(lines.slice(-2).join(" ")).toBe("… and 4995 more waiters; --json explains each of them");
     expect(lines.filter((line) => line.length > 40)).toEqual([]);

@@ -40,15 +40,28 @@ const failures: { failure: Partial<Failure>; text: string }[] = [
   { failure: { code: -123 }, text: "KeeperErrorCode = Reconfig is disabled" },
   { failure: { reason: "unreachable" }, text: "KeeperErrorCode = ConnectionLoss" },
   { failure: { reason: "auth-failed", path: "/" }, text: "KeeperErrorCode = AuthFailed for /" },
-  { failure: { reason: "bad-path", message: "Path length must be > 0" }, text: "Path length must be > 0" },
+  {
+    failure: { reason: "bad-path", message: "Path length must be > 0" },
+    text: "Path length must be > 0",
+  },
   { failure: { reason: "missing-argument", hint: "stat [-w] path" }, text: "stat [-w] path" },
   {
-    failure: { reason: "unknown-command", message: "unknown command 'foo'", hint: "did you mean fo?" },
+    failure: {
+      reason: "unknown-command",
+      message: "unknown command 'foo'",
+      hint: "did you mean fo?",
+    },
     text: `${zkcliUsageList()}Command not found: Command not found foo`,
   },
-  { failure: { reason: "missing-argument", command: "get", hint: "get [-s] [-b] path" }, text: "get [-s] [-w] path" },
+  {
+    failure: { reason: "missing-argument", command: "get", hint: "get [-s] [-b] path" },
+    text: "get [-s] [-w] path",
+  },
   { failure: { reason: "not-connected" }, text: "Not connected" },
-  { failure: { reason: "bad-duration", command: "create" }, text: "-t argument must be a long value" },
+  {
+    failure: { reason: "bad-duration", command: "create" },
+    text: "-t argument must be a long value",
+  },
   {
     failure: { code: -114, path: "/p", command: "create" },
     text: "KeeperErrorCode = InvalidACL for /p\nAcl is not valid : /p",
@@ -68,18 +81,32 @@ describe("zkcliRenderer", () => {
 
   test("decodes what is no text as Java does", () => {
     const data = Buffer.from("61eda08062ffed", "hex");
-    const result = { kind: "data", path: "/", data, stat, withStat: false, encoding: "auto" } as const;
+    const result = {
+      kind: "data",
+      path: "/",
+      data,
+      stat,
+      withStat: false,
+      encoding: "auto",
+    } as const;
     expect(zkcliRenderer(view).result(result)).toEqual({ out: "a\ufffdb\ufffd\ufffd\n" });
   });
 
   test("escapes control characters in names everywhere, invisible characters on a terminal only", () => {
     const result = { kind: "children", path: "/", children: ["\u001b", "\u200b"] } as const;
     expect(zkcliRenderer(view).result(result)).toEqual({ out: "[\\x1b, \u200b]\n" });
-    expect(zkcliRenderer({ ...view, isTTY: true }).result(result)).toEqual({ out: "[\\x1b, \\u200b]\n" });
+    expect(zkcliRenderer({ ...view, isTTY: true }).result(result)).toEqual({
+      out: "[\\x1b, \\u200b]\n",
+    });
   });
 
   test("escapes stack traces", () => {
-    const failure = { reason: "internal", message: "m", exitCode: 70, stack: "Error: \u001b]52;c;x\u0007\n    at f" };
+    const failure = {
+      reason: "internal",
+      message: "m",
+      exitCode: 70,
+      stack: "Error: \u001b]52;c;x\u0007\n    at f",
+    };
     expect(zkcliRenderer(view).error(failure)).toBe("m\nError: \\x1b]52;c;x\\x07\n    at f\n");
   });
 });

@@ -29,6 +29,11 @@ test.each([
 });
 
 test("permissions are written in zkCli's order", () => {
-  expect([formatPerms(31), formatPerms(1 | 2), formatPerms(4 | 16), formatPerms(0)]).toEqual(["cdrwa", "rw", "ca", ""]);
+  expect([formatPerms(31), formatPerms(1 | 2), formatPerms(4 | 16), formatPerms(0)]).toEqual([
+    "cdrwa",
+    "rw",
+    "ca",
+    "",
+  ]);
   expect(parseAcl("digest:u:h=:ard").map(formatAcl)).toEqual(["digest:u:h=:dra"]);
 });

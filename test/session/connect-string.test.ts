@@ -21,7 +21,10 @@ describe("parseConnectString", () => {
     ["unix:/run/zksh/socket,x", ["unix:/run/zksh/socket,x"], ""],
   ])("reads %s", (text, addresses, chroot) => {
     const read = parseConnectString(text);
-    expect({ addresses: read.servers.map(formatAddress), chroot: read.chroot }).toEqual({ addresses, chroot });
+    expect({ addresses: read.servers.map(formatAddress), chroot: read.chroot }).toEqual({
+      addresses,
+      chroot,
+    });
   });
 
   test("keeps brackets out of the host", () => {

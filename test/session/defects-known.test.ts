@@ -22,8 +22,8 @@ import { freePort } from "../support/free-port.ts";
 import { freshChroot } from "../support/shared-server.ts";
 import { startTlsServer } from "../support/tls-server.ts";
 
-// What was known to be wrong with node-zookeeper-client 1.1.3, by the names of the list in the reference. The same
-// experiments with the plain package: test/defects.
+// What was known to be wrong with node-zookeeper-client 1.1.3, by the names of the list in the
+// reference. The same experiments with the plain package: test/defects.
 
 describe("3.1 no read timeout", () => {
   test("a silent connection is given up within the session timeout, and its request fails", async () => {
@@ -31,7 +31,10 @@ describe("3.1 no read timeout", () => {
     const session = open(server.address, { timeoutMs: SHORT_SESSION_MS });
     await session.connected();
     const startedAt = performance.now();
-    await expect(session.create("/a", null)).rejects.toMatchObject({ reason: "connection-loss", sent: true });
+    await expect(session.create("/a", null)).rejects.toMatchObject({
+      reason: "connection-loss",
+      sent: true,
+    });
     const elapsedMs = performance.now() - startedAt;
     expect(elapsedMs).toBeGreaterThan(SHORT_SESSION_MS / 4);
     expect(elapsedMs).toBeLessThan(SHORT_SESSION_MS);
@@ -134,38 +137,48 @@ describe("3.1 O(n^2)", () => {
     // A busy machine may need many seconds for a pipeline, with both ends in this process.
     const session = open(server.address, { timeoutMs: 60_000 });
     await session.connected();
-    const pipeline = (reads: number) => Promise.all(Array.from({ length: reads }, () => session.exists("/a")));
+    const pipeline = (reads: number) =>
+      Promise.all(Array.from({ length: reads }, () => session.exists("/a")));
     expect(await growth(100_000, pipeline)).toBeLessThan(1.5);
     expect(server.connections).toHaveLength(1);
   });
 });
 
 describe("3.1 IPv6", () => {
-  test.each(["[::1]:PORT", "[::1]:PORT/chroot"])("%s is the IPv6 host and its port", async (form) => {
-    const port = await freePort();
-    const session = open(form.replace("PORT", String(port)), { refusedTimeoutMs: 0 });
-    // Nobody listens there. "No such host" would mean that the address had been taken for a name.
-    const reason = `cannot connect to ZooKeeper: [::1]:${port} (`;
-    await expect(session.connected()).rejects.toThrow(reason);
-    await expect(session.connected()).rejects.toThrow(
-      /\((connection refused|address not available|network unreachable)/,
-    );
-  });
+  test.each(["[::1]:PORT", "[::1]:PORT/chroot"])(
+    "%s is the IPv6 host and its port",
+    async (form) => {
+      const port = await freePort();
+      const session = open(form.replace("PORT", String(port)), { refusedTimeoutMs: 0 });
+      // Nobody listens there. "No such host" would mean that the address had been taken for a name.
+      const reason = `cannot connect to ZooKeeper: [::1]:${port} (`;
+      await expect(session.connected()).rejects.toThrow(reason);
+      await expect(session.connected()).rejects.toThrow(
+        /\((connection refused|address not available|network unreachable)/,
+      );
+    },
+  );
 });
 
 describe("3.1 no TLS, no read-only", () => {
   test("a session opens over TLS", async () => {
     const certificates = makeCertificates();
     onTestFinished(() => certificates.remove());
-    const tls = await startTlsServer({ certificate: certificates.server, clientCa: certificates.ca });
+    const tls = await startTlsServer({
+      certificate: certificates.server,
+      clientCa: certificates.ca,
+    });
     onTestFinished(() => tls.stop());
     const session = open(tls.secureAddress, { tls: { ca: readFileSync(certificates.ca) } });
     expect(await session.getChildren("/")).toEqual(["zookeeper"]);
   });
 
-  test.each([true, false])("the handshake says whether a read-only server will do: %s", async (readOnly) => {
-    const server = await fake();
-    await open(server.address, { readOnly }).connected();
-    expect(lastConnection(server).handshake?.readOnly).toBe(readOnly);
-  });
+  test.each([true, false])(
+    "the handshake says whether a read-only server will do: %s",
+    async (readOnly) => {
+      const server = await fake();
+      await open(server.address, { readOnly }).connected();
+      expect(lastConnection(server).handshake?.readOnly).toBe(readOnly);
+    },
+  );
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ConnectionError } from "../../src/errors.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
-import { ReadBatches } from "../../src/session/zookeeper/read-batches.ts";
-import { Request } from "../../src/session/zookeeper/request.ts";
-import { ServerVersions } from "../../src/session/zookeeper/server-version.ts";
-import { Traffic } from "../../src/session/zookeeper/traffic.ts";
+import { ServerVersions } from "../../src/session/zookeeper/connecting/server-version.ts";
+import { ReadBatches } from "../../src/session/zookeeper/requests/read-batches.ts";
+import { Request } from "../../src/session/zookeeper/requests/request.ts";
+import { RequestQueue } from "../../src/session/zookeeper/requests/request-queue.ts";
 import {
   answerThreeAtOnce,
   answerUnderWay,
@@ -26,8 +26,8 @@ import { eventually } from "../support/eventually.ts";
 import { isHeartbeat } from "../support/fake-server.ts";
 import { collectUncaught } from "../support/uncaught.ts";
 
-// What else was found wrong with node-zookeeper-client 1.1.3, by the numbers of the list in the reference. The same
-// experiments with the plain package: test/defects.
+// What else was found wrong with node-zookeeper-client 1.1.3, by the numbers of the list in the
+// reference. The same experiments with the plain package: test/defects.
 
 const AUTH = [{ scheme: "digest", credential: Buffer.from("ann:secret") }];
 
@@ -63,7 +63,9 @@ describe("N2 queued requests go before AUTH and SetWatches", () => {
   test("a request queued while disconnected has the rights of the session", async () => {
     const { proxy, proxied } = await real();
     const session = open(proxied, { auth: AUTH });
-    await session.create("/mine", Buffer.from("x"), { acl: [{ perms: 31, scheme: "auth", id: "" }] });
+    await session.create("/mine", Buffer.from("x"), {
+      acl: [{ perms: 31, scheme: "auth", id: "" }],
+    });
     await proxy.refuse();
     await eventually(() => session.state === "suspended");
     const read = session.getData("/mine");
@@ -119,7 +121,8 @@ describe("N6 pings depend on socket idleness", () => {
     const server = await fake();
     const session = open(server.address, { timeoutMs: SHORT_SESSION_MS });
     await session.connected();
-    const beats = () => server.connections.flatMap(({ requests }) => requests).filter(isHeartbeat).length;
+    const beats = () =>
+      server.connections.flatMap(({ requests }) => requests).filter(isHeartbeat).length;
     // Of the fourteen in two session timeouts: timers fire late on a busy machine.
     await keepTalking(server, () => beats() >= 12);
     expect(beats()).toBeGreaterThanOrEqual(12);
@@ -131,7 +134,11 @@ describe("N6 pings depend on socket idleness", () => {
 
 describe("N7 xid never wraps", () => {
   test("after 2^31-1 the numbers of requests begin again at 1", () => {
-    const traffic = new Traffic(() => {}, new ReadBatches(new ServerVersions(undefined)), 0x7ffffffe);
+    const traffic = new RequestQueue(
+      () => {},
+      new ReadBatches(new ServerVersions(undefined)),
+      0x7ffffffe,
+    );
     const requests = Array.from({ length: 3 }, () => new Request(Op.exists, () => {}));
     for (const request of requests) traffic.push({ request, callback: () => {} });
     traffic.load(0);
@@ -168,7 +175,9 @@ describe("N8 close() races", () => {
     const { server, proxy, arrived } = await answerUnderWay();
     const session = open(proxy.address);
     await arrived;
-    const created = expect(session.create("/a", null)).rejects.toMatchObject({ reason: "unimplemented" });
+    const created = expect(session.create("/a", null)).rejects.toMatchObject({
+      reason: "unimplemented",
+    });
     const closed = session.close();
     proxy.resume();
     await closed;

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { WatchEvent } from "../../src/session/session.ts";
-import { Link } from "../../src/session/zookeeper/link.ts";
+import { Link } from "../../src/session/zookeeper/connecting/link.ts";
 import {
   dropAfterHandshake,
   expire,
@@ -36,7 +36,9 @@ describe("N13 zxid taken from any reply, even 0", () => {
     const session = open(server.address);
     for (server.zxid of [1000n, 0n]) await session.exists("/a");
     lastConnection(server).close();
-    await eventually(() => server.connections.length === 2 && lastConnection(server).handshake !== undefined);
+    await eventually(
+      () => server.connections.length === 2 && lastConnection(server).handshake !== undefined,
+    );
     expect(lastConnection(server).handshake?.lastZxid).toBe(1000n);
   });
 });
@@ -69,7 +71,9 @@ describe("N15 the queue cannot be cancelled", () => {
       reason: "deadline",
       outcome: undefined,
     });
-    const aborted = expect(session.create("/aborted", null, { signal: aborter.signal })).rejects.toMatchObject({
+    const aborted = expect(
+      session.create("/aborted", null, { signal: aborter.signal }),
+    ).rejects.toMatchObject({
       reason: "interrupted",
       outcome: undefined,
     });
@@ -137,13 +141,22 @@ describe("N20 socket handlers are bound to the manager, not the socket", () => {
       drain: () => {},
       closed: () => told.push(`${name} closed`),
     });
-    const endpoint = { address: server.address, host: "127.0.0.1", ip: "127.0.0.1", port: server.port };
-    const [old, next] = [new Link(endpoint, undefined, events("old")), new Link(endpoint, undefined, events("next"))];
+    const endpoint = {
+      address: server.address,
+      host: "127.0.0.1",
+      ip: "127.0.0.1",
+      port: server.port,
+    };
+    const [old, next] = [
+      new Link(endpoint, undefined, events("old")),
+      new Link(endpoint, undefined, events("next")),
+    ];
     onTestFinished(() => next.destroy());
     await eventually(() => told.length === 2 && server.connections.length === 2);
     told.length = 0;
     for (const connection of server.connections) connection.raw(Buffer.from("late"));
-    // The bytes are under way: what would be read of them, and the end of the socket, come after this.
+    // The bytes are under way: what would be read of them, and the end of the socket, come after
+    // this.
     old.destroy();
     await eventually(() => expect(told).toEqual(["next late"]));
     next.listen(events("heir"));
@@ -189,7 +202,9 @@ describe("N22 after a reconnect it asks for the negotiated timeout", () => {
     server.options.timeoutMs = 30_000;
     lastConnection(server).close();
     await eventually(() => server.connections.length === 2 && session.state === "connected");
-    expect(server.connections.map(({ handshake }) => handshake?.timeoutMs)).toEqual([20_000, 20_000]);
+    expect(server.connections.map(({ handshake }) => handshake?.timeoutMs)).toEqual([
+      20_000, 20_000,
+    ]);
     // What was granted first is what is counted on: a new leader goes by it.
     expect(session.timeoutMs).toBe(4_000);
   });

@@ -13,7 +13,11 @@ import { ZooKeeperServer } from "../support/zookeeper-server.ts";
 const TICK_MS = 1_000;
 
 function open(address: string, timeoutMs: number, trace?: (line: string) => void): Session {
-  const session = openSession({ ...parseConnectString(address), timeoutMs, ...(trace && { trace }) });
+  const session = openSession({
+    ...parseConnectString(address),
+    timeoutMs,
+    ...(trace && { trace }),
+  });
   onTestFinished(() => session.close());
   return session;
 }
@@ -36,7 +40,10 @@ async function observe(holder: Session, address: string): Promise<{ vanishedAt: 
 }
 
 /** The whole point: first the holder knows, then the others. */
-async function expectOverBeforeVanish(holder: Session, seen: { readonly vanishedAt: number }): Promise<void> {
+async function expectOverBeforeVanish(
+  holder: Session,
+  seen: { readonly vanishedAt: number },
+): Promise<void> {
   const over = await notAliveAt(holder);
   expect(seen.vanishedAt).toBe(0);
   await eventually(() => seen.vanishedAt > 0, { timeoutMs: 60_000 });
@@ -44,7 +51,9 @@ async function expectOverBeforeVanish(holder: Session, seen: { readonly vanished
 }
 
 describe("a session on a follower is over before the leader can end it", () => {
-  test("when the follower dies before it has told the leader of the last requests", { timeout: 120_000 }, async () => {
+  test("when the follower dies before it has told the leader of the last requests", {
+    timeout: 120_000,
+  }, async () => {
     const ensemble = await startEnsemble(3, { tickTime: TICK_MS });
     onTestFinished(() => ensemble.stop());
     const leader = await ensemble.leader();
@@ -62,7 +71,9 @@ describe("a session on a follower is over before the leader can end it", () => {
     await expectOverBeforeVanish(session, seen);
   });
 
-  test("when the follower is cut off from the leader and goes on answering", { timeout: 120_000 }, async () => {
+  test("when the follower is cut off from the leader and goes on answering", {
+    timeout: 120_000,
+  }, async () => {
     const { servers, proxies, ensemble } = await startWithProxiedMember();
     const [member] = servers;
     if (member === undefined) throw new Error("no member");
@@ -76,7 +87,10 @@ describe("a session on a follower is over before the leader can end it", () => {
   });
 });
 
-/** Three servers; the first reaches the others' quorum ports through proxies, so that it can be cut off from its leader alone. */
+/**
+ * Three servers; the first reaches the others' quorum ports through proxies, so that it can be cut
+ * off from its leader alone.
+ */
 async function startWithProxiedMember() {
   const ports = new Set<number>();
   while (ports.size < 9) ports.add(await freePort());

@@ -13,13 +13,19 @@ import type { ZooKeeperServer } from "../support/zookeeper-server.ts";
 
 const TIMEOUT_MS = 30_000;
 const WITHIN = { timeoutMs: 40_000 };
-/** Between the calls of one worker: enough load for every fault to hit some of them, and few enough to look at all. */
+/**
+ * Between the calls of one worker: enough load for every fault to hit some of them, and few enough
+ * to look at all.
+ */
 const PACE_MS = 5;
 const WRITERS = ["a", "b", "c"];
 const MB = 1024 * 1024;
 
 let ensemble: Ensemble;
-/** One before each server, in the same order: the session under test sees the network as they make it. */
+/**
+ * One before each server, in the same order: the session under test sees the network as they make
+ * it.
+ */
 let proxies: FaultProxy[];
 let chroot: string;
 
@@ -46,7 +52,10 @@ interface Told {
   readonly unknown: number[];
 }
 
-/** Reads, writes and watches without a pause, on one session; a second session makes the changes that are watched. */
+/**
+ * Reads, writes and watches without a pause, on one session; a second session makes the changes
+ * that are watched.
+ */
 class Load {
   readonly session: Session;
   readonly other: Session;
@@ -75,9 +84,12 @@ class Load {
 
   async start(): Promise<void> {
     const { session, other } = this;
-    for (const path of ["/", "/w", "/tree", "/once", "/always", "/quiet", "/still"]) await other.create(path, null);
+    for (const path of ["/", "/w", "/tree", "/once", "/always", "/quiet", "/still"])
+      await other.create(path, null);
     await session.addAuth("digest", Buffer.from("user:password"));
-    await session.create("/secret", Buffer.from("secret"), { acl: [{ perms: 31, scheme: "auth", id: "" }] });
+    await session.create("/secret", Buffer.from("secret"), {
+      acl: [{ perms: 31, scheme: "auth", id: "" }],
+    });
     await session.addWatch("/tree", "recursive", (event) => this.recursive.push(event));
     await session.addWatch("/always", "persistent", () => void this.#look());
     for (const writer of WRITERS) {
@@ -105,7 +117,10 @@ class Load {
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#over.resolve();
-    await eventually(() => expect(this.pending).toBe(0), { ...WITHIN, message: "calls that never settle" });
+    await eventually(() => expect(this.pending).toBe(0), {
+      ...WITHIN,
+      message: "calls that never settle",
+    });
     await Promise.all(this.#workers);
   }
 
@@ -125,13 +140,17 @@ class Load {
     this.#workers.push(run());
   }
 
-  /** Settles with the value, or with undefined when the connection was lost. Nothing else may happen to a call. */
+  /**
+   * Settles with the value, or with undefined when the connection was lost. Nothing else may happen
+   * to a call.
+   */
   async #call<T>(call: Promise<T>): Promise<T | undefined> {
     this.pending++;
     try {
       return await call;
     } catch (error) {
-      if (!(error instanceof ConnectionError) || error.reason !== "connection-loss") this.mishaps.push(error);
+      if (!(error instanceof ConnectionError) || error.reason !== "connection-loss")
+        this.mishaps.push(error);
       return undefined;
     } finally {
       this.pending--;
@@ -155,7 +174,9 @@ class Load {
 
   async #watchOnce(): Promise<void> {
     const changed = deferred();
-    const read = await this.#call(this.session.getData("/once", { watch: () => changed.resolve() }));
+    const read = await this.#call(
+      this.session.getData("/once", { watch: () => changed.resolve() }),
+    );
     if (read === undefined) return;
     this.seen.oneShot = read.stat.version;
     await Promise.race([changed.promise, this.#over.promise]);
@@ -163,11 +184,14 @@ class Load {
 
   async #look(): Promise<void> {
     const read = await this.#call(this.session.getData("/always"));
-    if (read !== undefined) this.seen.persistent = Math.max(this.seen.persistent, read.stat.version);
+    if (read !== undefined)
+      this.seen.persistent = Math.max(this.seen.persistent, read.stat.version);
   }
 
   async #change(number: number): Promise<void> {
-    await Promise.all(["/once", "/always"].map((path) => this.#call(this.other.setData(path, null))));
+    await Promise.all(
+      ["/once", "/always"].map((path) => this.#call(this.other.setData(path, null))),
+    );
     const made = await this.#call(this.other.create2(`/tree/${number}`, null));
     if (made === undefined) return;
     this.grown.set(made.path, made.stat.czxid);
@@ -187,7 +211,11 @@ async function survive(name: string, fault: (load: Load) => Promise<void>): Prom
     await expectWatchesToCatchUp(load);
     await load.stop();
     expect(load.mishaps).toEqual([]);
-    expect([load.session.id, load.session.state, load.states.includes("lost")]).toEqual([id, "connected", false]);
+    expect([load.session.id, load.session.state, load.states.includes("lost")]).toEqual([
+      id,
+      "connected",
+      false,
+    ]);
     expect(load.states).toContain("suspended");
     await expectWritesAsTold(load);
     expect((await load.session.getData("/secret")).data?.toString()).toBe("secret");
@@ -201,7 +229,10 @@ async function survive(name: string, fault: (load: Load) => Promise<void>): Prom
 /** While the load goes on: whoever watches sees versions as new as the newest of a moment ago. */
 async function expectWatchesToCatchUp(load: Load): Promise<void> {
   await load.verifier.sync("/");
-  const [once, always] = [await load.verifier.getData("/once"), await load.verifier.getData("/always")];
+  const [once, always] = [
+    await load.verifier.getData("/once"),
+    await load.verifier.getData("/always"),
+  ];
   const grown = [...load.grown];
   await eventually(() => {
     expect(load.seen.oneShot).toBeGreaterThanOrEqual(once.stat.version);
@@ -210,7 +241,8 @@ async function expectWatchesToCatchUp(load: Load): Promise<void> {
     const gaps = load.recursive.filter(({ type }) => type === "rearmed");
     // What a recursive watch does not report itself lies in a gap that it does report.
     const missed = grown.filter(
-      ([path, czxid]) => !reported.has(`created ${path}`) && !gaps.some(({ zxid = czxid }) => zxid < czxid),
+      ([path, czxid]) =>
+        !reported.has(`created ${path}`) && !gaps.some(({ zxid = czxid }) => zxid < czxid),
     );
     expect(missed).toEqual([]);
   }, WITHIN);
@@ -249,8 +281,11 @@ function attachedServer({ session }: Load): ZooKeeperServer {
 test("an ensemble tells its members, and does not change them unless it was configured to", async () => {
   const session = openFor(ensemble.connectString);
   const { data } = await session.getConfig();
-  for (const { port } of ensemble.servers) expect(data?.toString()).toContain(`;127.0.0.1:${port}\n`);
-  expect(await rejection(session.reconfig({ leaving: "3" }))).toMatchObject({ reason: "reconfig-disabled" });
+  for (const { port } of ensemble.servers)
+    expect(data?.toString()).toContain(`;127.0.0.1:${port}\n`);
+  expect(await rejection(session.reconfig({ leaving: "3" }))).toMatchObject({
+    reason: "reconfig-disabled",
+  });
 });
 
 describe("a session on an ensemble under load", { timeout: 120_000 }, () => {
@@ -278,7 +313,8 @@ describe("a session on an ensemble under load", { timeout: 120_000 }, () => {
       await session.getChildren("/quiet", { watch });
       await session.addWatch("/still", "persistent", watch);
       const server = attachedServer(running);
-      // The answers stop first: every writer has a write that was carried out, and will not hear of it.
+      // The answers stop first: every writer has a write that was carried out, and will not hear of
+      // it.
       for (const proxy of proxies) proxy.stall("to-client");
       await eventually(() => expectUnansweredWrites(running), WITHIN);
       await Promise.all(proxies.map((proxy) => proxy.refuse()));
@@ -287,7 +323,10 @@ describe("a session on an ensemble under load", { timeout: 120_000 }, () => {
       // Its own server may be the one that died.
       await eventually(() => other.setData("/quiet", null), WITHIN);
       await eventually(() => other.setData("/still", null), WITHIN);
-      await eventually(async () => (await other.exists("/quiet/made")) ?? other.create("/quiet/made", null), WITHIN);
+      await eventually(
+        async () => (await other.exists("/quiet/made")) ?? other.create("/quiet/made", null),
+        WITHIN,
+      );
       const { changes } = running;
       await eventually(() => running.changes >= changes + 5, WITHIN);
       expect(heard).toEqual([]);

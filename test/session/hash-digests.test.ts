@@ -7,5 +7,7 @@ test("a digest is hashed with its user, and nothing else is", () => {
     "digest:bob:fyVmFCwVbTJYrznoSu1koqYEYF0=:r",
     "ip:10.0.0.1:r",
   ]);
-  expect(() => hashDigests(parseAcl("digest:bob:r"))).toThrow("a digest to be hashed is USER:PASSWORD");
+  expect(() => hashDigests(parseAcl("digest:bob:r"))).toThrow(
+    "a digest to be hashed is USER:PASSWORD",
+  );
 });

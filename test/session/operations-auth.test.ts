@@ -23,15 +23,24 @@ test("addAuth opens what others cannot read, and getAcl and setAcl tell and chan
   expect(denied).toBeInstanceOf(PermissionError);
   expect(denied).toMatchObject({ reason: "no-auth", path: "/n", code: -102, exitCode: 4 });
   expect(denied).toHaveProperty("hint", expect.stringContaining("addauth"));
-  expect(await rejection(stranger.setAcl("/n", OPEN_ACL))).toMatchObject({ reason: "no-auth", path: "/n" });
+  expect(await rejection(stranger.setAcl("/n", OPEN_ACL))).toMatchObject({
+    reason: "no-auth",
+    path: "/n",
+  });
 
   const shared = [...ONLY_ALICE, { perms: Permission.read, scheme: "world", id: "anyone" }];
   await alice.setAcl("/n", shared);
   expect((await alice.getAcl("/n")).acl).toEqual(shared);
   // Servers do not show digests to those who may not change them.
-  expect((await stranger.getAcl("/n")).acl).toEqual([{ ...ONLY_ALICE[0], id: "alice:x" }, shared[1]]);
+  expect((await stranger.getAcl("/n")).acl).toEqual([
+    { ...ONLY_ALICE[0], id: "alice:x" },
+    shared[1],
+  ]);
   expect((await stranger.getData("/n")).data?.toString()).toBe("secret");
-  expect(await rejection(stranger.setData("/n", null))).toMatchObject({ reason: "no-auth", path: "/n" });
+  expect(await rejection(stranger.setData("/n", null))).toMatchObject({
+    reason: "no-auth",
+    path: "/n",
+  });
 });
 
 test("whoAmI tells every identity that was proved", async () => {
@@ -81,8 +90,13 @@ test("a session opened with an unknown scheme ends as auth-failed", async () => 
   expect(first).toMatchObject({ reason: "auth-failed", exitCode: 4 });
   await eventually(() => session.state === "lost");
   expect(changes.at(-1)).toEqual({ state: "lost", reason: "auth-failed" });
-  expect(await rejection(session.exists("/"))).toMatchObject({ reason: "auth-failed", exitCode: 4 });
-  expect(await rejection(session.addAuth("digest", ALICE))).toMatchObject({ reason: "auth-failed" });
+  expect(await rejection(session.exists("/"))).toMatchObject({
+    reason: "auth-failed",
+    exitCode: 4,
+  });
+  expect(await rejection(session.addAuth("digest", ALICE))).toMatchObject({
+    reason: "auth-failed",
+  });
 });
 
 test("an access list that the server does not accept is an error of its own", async () => {

@@ -18,7 +18,9 @@ beforeEach(async () => {
 
 test("every path of the session is below the chroot", async () => {
   expect(await inside.create("/a", Buffer.from("x"))).toBe("/a");
-  expect(await inside.create("/a/s-", null, { mode: "persistentSequential" })).toBe("/a/s-0000000000");
+  expect(await inside.create("/a/s-", null, { mode: "persistentSequential" })).toBe(
+    "/a/s-0000000000",
+  );
   expect((await inside.create2("/b", null)).path).toBe("/b");
   const { results } = await inside.multi([
     { op: "create", path: "/c-", mode: "persistentSequential" },
@@ -58,7 +60,11 @@ test("multiRead and errors speak of the session's own paths", async () => {
   ]);
   expect(results).toEqual([
     { op: "getChildren", path: "/", children: ["a"] },
-    { op: "error", path: "/no", error: expect.objectContaining({ reason: "no-node", path: "/no" }) },
+    {
+      op: "error",
+      path: "/no",
+      error: expect.objectContaining({ reason: "no-node", path: "/no" }),
+    },
   ]);
   const failures = [
     { call: inside.getData("/no"), path: "/no" },
@@ -84,9 +90,12 @@ test("events of every kind of watch carry the session's own paths", async () => 
   const events: WatchEvent[] = [];
   const watch = (event: WatchEvent) => events.push(event);
   const heard = async (...expected: string[]) => {
-    await eventually(() => expect(events.map(({ type, path }) => `${type} ${path}`)).toEqual(expected), {
-      timeoutMs: 3_000,
-    });
+    await eventually(
+      () => expect(events.map(({ type, path }) => `${type} ${path}`)).toEqual(expected),
+      {
+        timeoutMs: 3_000,
+      },
+    );
     events.length = 0;
   };
   await inside.exists("/a", { watch });
@@ -123,8 +132,16 @@ test("a chroot that is not there fails every operation but exists and sync, unti
   expect(await session.exists("/")).toBeUndefined();
   expect(await session.exists("/a")).toBeUndefined();
   await session.sync("/");
-  expect(await rejection(session.getChildren("/"))).toMatchObject({ reason: "no-node", path: "/", exitCode: 3 });
-  expect(await rejection(session.create("/a", null))).toMatchObject({ reason: "no-node", path: "/a", exitCode: 3 });
+  expect(await rejection(session.getChildren("/"))).toMatchObject({
+    reason: "no-node",
+    path: "/",
+    exitCode: 3,
+  });
+  expect(await rejection(session.create("/a", null))).toMatchObject({
+    reason: "no-node",
+    path: "/a",
+    exitCode: 3,
+  });
   await outside.create(`${chroot}/missing`, null);
   expect(await session.create("/a", null)).toBe("/a");
 });

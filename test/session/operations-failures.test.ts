@@ -26,7 +26,13 @@ describe("a request longer than the server's jute.maxbuffer", () => {
       session.getData("/n"),
     ]);
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ reason: "connection-loss", path: "/n", code: -4, exitCode: 6, sent: true });
+    expect(error).toMatchObject({
+      reason: "connection-loss",
+      path: "/n",
+      code: -4,
+      exitCode: 6,
+      sent: true,
+    });
     expect(error).toHaveProperty("hint", expect.stringMatching(/209\d{4} bytes.*jute\.maxbuffer/));
     expect(read.data?.toString()).toBe("before");
     expect(await session.exists("/e")).toMatchObject({ ephemeralOwner: id });
@@ -95,7 +101,11 @@ describe("a closed session", () => {
     const before = session.create("/n", null);
     const closed = session.close();
     const after = session.create("/late", null);
-    expect(await rejection(after)).toMatchObject({ reason: "session-closed", path: "/late", sent: false });
+    expect(await rejection(after)).toMatchObject({
+      reason: "session-closed",
+      path: "/late",
+      sent: false,
+    });
     expect(await before).toBe("/n");
     await closed;
   });
@@ -166,15 +176,24 @@ describe("errors", () => {
     },
   ];
 
-  test.each(rows)("are told apart by class, reason and exit code: $family.name $reason", async (row) => {
-    const session = await openFresh();
-    await session.create("/n", null);
-    await session.create("/n/a", null);
-    await session.create("/closed", null, { acl: [{ perms: 2, scheme: "world", id: "anyone" }] });
-    const error = await rejection(row.call(session));
-    expect(error).toBeInstanceOf(row.family);
-    const { reason, exitCode, code, path } = row;
-    expect(error).toMatchObject({ reason, exitCode, code, path, message: expect.stringMatching(row.says) });
-    expect(session.state).toBe("connected");
-  });
+  test.each(rows)(
+    "are told apart by class, reason and exit code: $family.name $reason",
+    async (row) => {
+      const session = await openFresh();
+      await session.create("/n", null);
+      await session.create("/n/a", null);
+      await session.create("/closed", null, { acl: [{ perms: 2, scheme: "world", id: "anyone" }] });
+      const error = await rejection(row.call(session));
+      expect(error).toBeInstanceOf(row.family);
+      const { reason, exitCode, code, path } = row;
+      expect(error).toMatchObject({
+        reason,
+        exitCode,
+        code,
+        path,
+        message: expect.stringMatching(row.says),
+      });
+      expect(session.state).toBe("connected");
+    },
+  );
 });

@@ -50,7 +50,9 @@ describe("multi", () => {
       // A TTL says nothing to other modes, and does not get in their way.
       { mode: "persistent", ttlMs: HOUR_MS },
     ] as const;
-    const ops = modes.map((mode, index): MultiOp => ({ op: "create", path: `/made${index}-`, acl, ...mode }));
+    const ops = modes.map(
+      (mode, index): MultiOp => ({ op: "create", path: `/made${index}-`, acl, ...mode }),
+    );
     const { results, zxid } = await session.multi(ops);
     const paths = results.map((result) => (result.op === "create" ? result.path : undefined));
     expect(paths).toEqual([
@@ -74,19 +76,26 @@ describe("multi", () => {
     { what: "a check", step: { op: "check", path: "/checked", version: 1 }, reason: "bad-version" },
     { what: "a check of nothing", step: { op: "check", path: "/no" }, reason: "no-node" },
     { what: "a create", step: { op: "create", path: "/checked" }, reason: "node-exists" },
-    { what: "a setData", step: { op: "setData", path: "/checked", data: null, version: 7 }, reason: "bad-version" },
+    {
+      what: "a setData",
+      step: { op: "setData", path: "/checked", data: null, version: 7 },
+      reason: "bad-version",
+    },
     { what: "a delete", step: { op: "delete", path: "/no" }, reason: "no-node" },
-  ] as const)("changes nothing and names the culprit when $what fails", async ({ step, reason }) => {
-    const failed = session.multi([
-      { op: "create", path: "/made" },
-      { op: "setData", path: "/set", data: Buffer.from("x") },
-      step,
-      { op: "delete", path: "/gone" },
-    ]);
-    expect(await rejection(failed)).toMatchObject({ reason, path: step.path });
-    expect((await session.getChildren("/")).sort()).toEqual(["checked", "gone", "set"]);
-    expect((await session.getData("/set")).stat.version).toBe(0);
-  });
+  ] as const)(
+    "changes nothing and names the culprit when $what fails",
+    async ({ step, reason }) => {
+      const failed = session.multi([
+        { op: "create", path: "/made" },
+        { op: "setData", path: "/set", data: Buffer.from("x") },
+        step,
+        { op: "delete", path: "/gone" },
+      ]);
+      expect(await rejection(failed)).toMatchObject({ reason, path: step.path });
+      expect((await session.getChildren("/")).sort()).toEqual(["checked", "gone", "set"]);
+      expect((await session.getData("/set")).stat.version).toBe(0);
+    },
+  );
 
   test("fails with an error of the culprit's family", async () => {
     const failed = await rejection(session.multi([{ op: "delete", path: "/set", version: 3 }]));
@@ -120,7 +129,9 @@ describe("multiRead", () => {
   test("reads data and children, and each read fails alone", async () => {
     await session.create("/n", Buffer.from("x"));
     await session.create("/n/a", null);
-    await session.create("/secret", null, { acl: [{ perms: Permission.write, scheme: "world", id: "anyone" }] });
+    await session.create("/secret", null, {
+      acl: [{ perms: Permission.write, scheme: "world", id: "anyone" }],
+    });
     const results = await session.multiRead([
       { op: "getData", path: "/n" },
       { op: "getData", path: "/no" },
@@ -130,15 +141,25 @@ describe("multiRead", () => {
     ]);
     expect(results).toEqual([
       { op: "getData", path: "/n", data: Buffer.from("x"), stat: await session.exists("/n") },
-      { op: "error", path: "/no", error: expect.objectContaining({ reason: "no-node", path: "/no", exitCode: 3 }) },
+      {
+        op: "error",
+        path: "/no",
+        error: expect.objectContaining({ reason: "no-node", path: "/no", exitCode: 3 }),
+      },
       { op: "getChildren", path: "/n", children: ["a"] },
-      { op: "error", path: "/secret", error: expect.objectContaining({ reason: "no-auth", exitCode: 4 }) },
+      {
+        op: "error",
+        path: "/secret",
+        error: expect.objectContaining({ reason: "no-auth", exitCode: 4 }),
+      },
       { op: "getData", path: "/n/a", data: null, stat: await session.exists("/n/a") },
     ]);
   });
 
   test("reads nothing when there is nothing to read, and nothing with a bad path", async () => {
     expect(await session.multiRead([])).toEqual([]);
-    expect(await rejection(session.multiRead([{ op: "getData", path: "no" }]))).toBeInstanceOf(UsageError);
+    expect(await rejection(session.multiRead([{ op: "getData", path: "no" }]))).toBeInstanceOf(
+      UsageError,
+    );
   });
 });

@@ -66,7 +66,8 @@ describe("watches", () => {
 
   test("addWatch hears of every change until it is removed", async () => {
     const heard: string[] = [];
-    const listener = ({ type, path }: { type: string; path: string }) => heard.push(`${type} ${path}`);
+    const listener = ({ type, path }: { type: string; path: string }) =>
+      heard.push(`${type} ${path}`);
     await session.create("/n", null);
     await session.addWatch("/n", "persistent", listener);
     await session.setData("/n", null);

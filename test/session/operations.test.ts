@@ -23,13 +23,16 @@ describe("create", () => {
     { mode: "container", name: /^\/n$/, ephemeral: false },
     { mode: "persistentWithTtl", name: /^\/n$/, ephemeral: false, ttlMs: HOUR_MS },
     { mode: "persistentSequentialWithTtl", name: /^\/n\d{10}$/, ephemeral: false, ttlMs: HOUR_MS },
-  ] as const)("makes a $mode znode with its data and access list", async ({ mode, name, ephemeral, ...ttl }) => {
-    const path = await session.create("/n", Buffer.from("x"), { mode, acl: READ_ONLY, ...ttl });
-    expect(path).toMatch(name);
-    const { data, stat } = await session.getData(path);
-    expect([data?.toString(), stat.ephemeralOwner]).toEqual(["x", ephemeral ? session.id : 0n]);
-    expect((await session.getAcl(path)).acl).toEqual(READ_ONLY);
-  });
+  ] as const)(
+    "makes a $mode znode with its data and access list",
+    async ({ mode, name, ephemeral, ...ttl }) => {
+      const path = await session.create("/n", Buffer.from("x"), { mode, acl: READ_ONLY, ...ttl });
+      expect(path).toMatch(name);
+      const { data, stat } = await session.getData(path);
+      expect([data?.toString(), stat.ephemeralOwner]).toEqual(["x", ephemeral ? session.id : 0n]);
+      expect((await session.getAcl(path)).acl).toEqual(READ_ONLY);
+    },
+  );
 
   test("is open to everybody and persistent unless told otherwise", async () => {
     await session.create("/n", null);
@@ -54,17 +57,27 @@ describe("create", () => {
     expect(await other.exists("/n")).toBeUndefined();
   });
 
-  test.each([undefined, 0, -1, 0x100_0000_0000])("leaves it to the server to refuse a TTL of %s", async (ttlMs) => {
-    const options = { mode: "persistentWithTtl", ...(ttlMs === undefined ? {} : { ttlMs }) } as const;
-    const refusal = { reason: "bad-arguments", path: "/n" };
-    expect(await rejection(session.create("/n", null, options))).toMatchObject(refusal);
-    expect(await rejection(session.multi([{ op: "create", path: "/n", ...options }]))).toMatchObject(refusal);
-  });
+  test.each([undefined, 0, -1, 0x100_0000_0000])(
+    "leaves it to the server to refuse a TTL of %s",
+    async (ttlMs) => {
+      const options = {
+        mode: "persistentWithTtl",
+        ...(ttlMs === undefined ? {} : { ttlMs }),
+      } as const;
+      const refusal = { reason: "bad-arguments", path: "/n" };
+      expect(await rejection(session.create("/n", null, options))).toMatchObject(refusal);
+      expect(
+        await rejection(session.multi([{ op: "create", path: "/n", ...options }])),
+      ).toMatchObject(refusal);
+    },
+  );
 
   test.each([1.5, Number.NaN])("refuses a TTL of %d itself", async (ttlMs) => {
     const options = { mode: "persistentWithTtl", ttlMs } as const;
     expect(await rejection(session.create("/n", null, options))).toBeInstanceOf(UsageError);
-    expect(await rejection(session.multi([{ op: "create", path: "/n", ...options }]))).toBeInstanceOf(UsageError);
+    expect(
+      await rejection(session.multi([{ op: "create", path: "/n", ...options }])),
+    ).toBeInstanceOf(UsageError);
     expect(await session.getChildren("/")).toEqual([]);
   });
 
@@ -74,7 +87,10 @@ describe("create", () => {
     expect(plain.stat).toMatchObject({ dataLength: 4, version: 0, ephemeralOwner: session.id });
     const container = await session.create2("/b", null, { mode: "container" });
     expect(container).toEqual({ path: "/b", stat: await session.exists("/b") });
-    const numbered = await session.create2("/c", null, { mode: "persistentSequentialWithTtl", ttlMs: HOUR_MS });
+    const numbered = await session.create2("/c", null, {
+      mode: "persistentSequentialWithTtl",
+      ttlMs: HOUR_MS,
+    });
     expect(numbered).toEqual({ path: "/c0000000002", stat: await session.exists("/c0000000002") });
   });
 
@@ -87,7 +103,11 @@ describe("create", () => {
     expect(orphan).toBeInstanceOf(NoNodeError);
     expect(orphan).toMatchObject({ reason: "no-node", path: "/no/n", code: -101, exitCode: 3 });
     const below = await rejection(session.create("/n/n", null));
-    expect(below).toMatchObject({ reason: "no-children-for-ephemerals", path: "/n/n", exitCode: 5 });
+    expect(below).toMatchObject({
+      reason: "no-children-for-ephemerals",
+      path: "/n/n",
+      exitCode: 5,
+    });
   });
 });
 
@@ -97,17 +117,26 @@ describe("versions", () => {
   });
 
   test("setData goes by the version given, and 0 is 0", async () => {
-    expect(await session.setData("/n", Buffer.from("1"), { version: 0 })).toMatchObject({ version: 1, dataLength: 1 });
+    expect(await session.setData("/n", Buffer.from("1"), { version: 0 })).toMatchObject({
+      version: 1,
+      dataLength: 1,
+    });
     const stale = await rejection(session.setData("/n", Buffer.from("no"), { version: 0 }));
     expect(stale).toBeInstanceOf(ConflictError);
     expect(stale).toMatchObject({ reason: "bad-version", path: "/n", code: -103, exitCode: 5 });
-    expect(await session.setData("/n", Buffer.from("22"))).toMatchObject({ version: 2, dataLength: 2 });
+    expect(await session.setData("/n", Buffer.from("22"))).toMatchObject({
+      version: 2,
+      dataLength: 2,
+    });
     expect((await session.getData("/n")).data?.toString()).toBe("22");
   });
 
   test("delete goes by the version given, and 0 is 0", async () => {
     await session.setData("/n", null);
-    expect(await rejection(session.delete("/n", { version: 0 }))).toMatchObject({ reason: "bad-version", path: "/n" });
+    expect(await rejection(session.delete("/n", { version: 0 }))).toMatchObject({
+      reason: "bad-version",
+      path: "/n",
+    });
     await session.delete("/n", { version: 1 });
     expect(await session.exists("/n")).toBeUndefined();
     await session.create("/n", null);
@@ -121,21 +150,31 @@ describe("versions", () => {
   test("setAcl goes by the version given, and 0 is 0", async () => {
     const wider = [...OPEN_ACL, { perms: Permission.read, scheme: "ip", id: "127.0.0.1" }];
     expect(await session.setAcl("/n", wider, { version: 0 })).toMatchObject({ aversion: 1 });
-    expect(await rejection(session.setAcl("/n", OPEN_ACL, { version: 0 }))).toMatchObject({ reason: "bad-version" });
+    expect(await rejection(session.setAcl("/n", OPEN_ACL, { version: 0 }))).toMatchObject({
+      reason: "bad-version",
+    });
     expect(await session.setAcl("/n", OPEN_ACL)).toMatchObject({ aversion: 2 });
     expect((await session.getAcl("/n")).acl).toEqual(OPEN_ACL);
   });
 
-  test.each([2 ** 31, -(2 ** 31) - 1, 0.5, Number.NaN])("refuses %d, which is no version", async (version) => {
-    expect(await rejection(session.setData("/n", null, { version }))).toBeInstanceOf(UsageError);
-    expect(await rejection(session.delete("/n", { version }))).toBeInstanceOf(UsageError);
-    expect(await rejection(session.setAcl("/n", OPEN_ACL, { version }))).toBeInstanceOf(UsageError);
-    const ops = [{ op: "check", path: "/n", version }] as const;
-    // What leaves in the same flight is not harmed.
-    const [refused] = await Promise.all([rejection(session.multi(ops)), session.setData("/n", null)]);
-    expect(refused).toBeInstanceOf(UsageError);
-    expect(await session.exists("/n")).toMatchObject({ version: 1, aversion: 0 });
-  });
+  test.each([2 ** 31, -(2 ** 31) - 1, 0.5, Number.NaN])(
+    "refuses %d, which is no version",
+    async (version) => {
+      expect(await rejection(session.setData("/n", null, { version }))).toBeInstanceOf(UsageError);
+      expect(await rejection(session.delete("/n", { version }))).toBeInstanceOf(UsageError);
+      expect(await rejection(session.setAcl("/n", OPEN_ACL, { version }))).toBeInstanceOf(
+        UsageError,
+      );
+      const ops = [{ op: "check", path: "/n", version }] as const;
+      // What leaves in the same flight is not harmed.
+      const [refused] = await Promise.all([
+        rejection(session.multi(ops)),
+        session.setData("/n", null),
+      ]);
+      expect(refused).toBeInstanceOf(UsageError);
+      expect(await session.exists("/n")).toMatchObject({ version: 1, aversion: 0 });
+    },
+  );
 });
 
 describe("data", () => {
@@ -151,7 +190,9 @@ describe("data", () => {
     for (const path of ["/made", "/set"]) {
       const read = await session.getData(path);
       // Not by toEqual: it is slow on buffers of this size.
-      expect(read.data === null || data === null ? read.data === data : read.data.equals(data)).toBe(true);
+      expect(
+        read.data === null || data === null ? read.data === data : read.data.equals(data),
+      ).toBe(true);
       expect(read.stat.dataLength).toBe(data?.length ?? 0);
     }
   });
@@ -165,7 +206,8 @@ describe("data", () => {
     expect(stat).toEqual({
       czxid: expect.any(BigInt),
       mzxid: stat.czxid < stat.mzxid ? stat.mzxid : "later than czxid",
-      pzxid: session.lastZxid >= stat.pzxid && stat.pzxid > stat.mzxid ? stat.pzxid : "later than mzxid",
+      pzxid:
+        session.lastZxid >= stat.pzxid && stat.pzxid > stat.mzxid ? stat.pzxid : "later than mzxid",
       ctime: expect.any(Number),
       mtime: expect.any(Number),
       version: 1,
@@ -176,12 +218,20 @@ describe("data", () => {
       numChildren: 1,
     });
     // One machine, but two readings of its clock.
-    for (const time of [stat.ctime, stat.mtime]) expect(Math.abs(time - before)).toBeLessThan(60_000);
+    for (const time of [stat.ctime, stat.mtime])
+      expect(Math.abs(time - before)).toBeLessThan(60_000);
   });
 
   test("are missing where there is no znode", async () => {
-    expect(await rejection(session.getData("/no"))).toMatchObject({ reason: "no-node", path: "/no", exitCode: 3 });
-    expect(await rejection(session.setData("/no", null))).toMatchObject({ reason: "no-node", path: "/no" });
+    expect(await rejection(session.getData("/no"))).toMatchObject({
+      reason: "no-node",
+      path: "/no",
+      exitCode: 3,
+    });
+    expect(await rejection(session.setData("/no", null))).toMatchObject({
+      reason: "no-node",
+      path: "/no",
+    });
     expect(await session.exists("/no")).toBeUndefined();
   });
 });
@@ -198,8 +248,14 @@ describe("the tree", () => {
     const { children, stat } = await session.getChildren2("/n");
     expect([children.sort(), stat]).toEqual([["a", "b", "ü"], await session.exists("/n")]);
     expect(await session.getChildren("/n/b")).toEqual([]);
-    expect(await rejection(session.getChildren("/no"))).toMatchObject({ reason: "no-node", path: "/no" });
-    expect(await rejection(session.getChildren2("/no"))).toMatchObject({ reason: "no-node", path: "/no" });
+    expect(await rejection(session.getChildren("/no"))).toMatchObject({
+      reason: "no-node",
+      path: "/no",
+    });
+    expect(await rejection(session.getChildren2("/no"))).toMatchObject({
+      reason: "no-node",
+      path: "/no",
+    });
   });
 
   test("counts everything below a znode", async () => {
@@ -208,14 +264,23 @@ describe("the tree", () => {
   });
 
   test("does not delete a znode with children, nor one that is not there", async () => {
-    expect(await rejection(session.delete("/n"))).toMatchObject({ reason: "not-empty", path: "/n", exitCode: 5 });
-    expect(await rejection(session.delete("/no"))).toMatchObject({ reason: "no-node", path: "/no", exitCode: 3 });
+    expect(await rejection(session.delete("/n"))).toMatchObject({
+      reason: "not-empty",
+      path: "/n",
+      exitCode: 5,
+    });
+    expect(await rejection(session.delete("/no"))).toMatchObject({
+      reason: "no-node",
+      path: "/no",
+      exitCode: 3,
+    });
   });
 
   test("gives the ephemerals of this session, all or below a prefix", async () => {
     const stranger = await openFresh();
     await stranger.create("/theirs", null, { mode: "ephemeral" });
-    for (const path of ["/e", "/n/e1", "/n/e2"]) await session.create(path, null, { mode: "ephemeral" });
+    for (const path of ["/e", "/n/e1", "/n/e2"])
+      await session.create(path, null, { mode: "ephemeral" });
     expect((await session.getEphemerals()).sort()).toEqual(["/e", "/n/e1", "/n/e2"]);
     expect((await session.getEphemerals("/n")).sort()).toEqual(["/n/e1", "/n/e2"]);
   });
@@ -233,7 +298,10 @@ describe("the tree", () => {
 
 describe("the server itself", () => {
   test("tells its configuration, which is empty when it stands alone", async () => {
-    expect(await session.getConfig()).toMatchObject({ data: Buffer.alloc(0), stat: { version: 0, dataLength: 0 } });
+    expect(await session.getConfig()).toMatchObject({
+      data: Buffer.alloc(0),
+      stat: { version: 0, dataLength: 0 },
+    });
   });
 
   test("refuses to be reconfigured when it stands alone, and the session lives on", async () => {
@@ -250,7 +318,11 @@ describe("the server itself", () => {
 
   test("is named by the session once it is attached", async () => {
     await session.connected();
-    expect([session.server, session.timeoutMs, session.isReadOnly]).toEqual([sharedServer(), 10_000, false]);
+    expect([session.server, session.timeoutMs, session.isReadOnly]).toEqual([
+      sharedServer(),
+      10_000,
+      false,
+    ]);
     expect(session.id).not.toBe(0n);
   });
 });

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import { ancestors, baseName, joinPath, parentPath, resolvePath, validatePath } from "../../src/session/path.ts";
+import {
+  ancestors,
+  baseName,
+  joinPath,
+  parentPath,
+  resolvePath,
+  validatePath,
+} from "../../src/session/path.ts";
 
 function refusal(path: string, options?: { sequential: boolean }): UsageError {
   try {
@@ -43,10 +50,12 @@ describe("validatePath", () => {
     ["/a/../b", 'Invalid path string "/a/../b" caused by relative paths not allowed @4'],
     ["/a/b/..", 'Invalid path string "/a/b/.." caused by relative paths not allowed @6'],
     ["/a\0b", 'Invalid path string "/a\0b" caused by null character not allowed @2'],
-    ...["\u0001", "\u001f", "\u007f", "\u009f", "\ud800", "\uf8ff", "\ufff0", "\uffff", "😀"].map((character) => [
-      `/a${character}`,
-      `Invalid path string "/a${character}" caused by invalid character @2`,
-    ]),
+    ...["\u0001", "\u001f", "\u007f", "\u009f", "\ud800", "\uf8ff", "\ufff0", "\uffff", "😀"].map(
+      (character) => [
+        `/a${character}`,
+        `Invalid path string "/a${character}" caused by invalid character @2`,
+      ],
+    ),
   ] as [string, string][])("refuses %j", (path, message) => {
     const error = refusal(path);
     expect(error).toBeInstanceOf(UsageError);
@@ -58,7 +67,9 @@ describe("validatePath", () => {
       expect(() => validatePath(path, { sequential: true })).not.toThrow();
     }
     expect(refusal("/a//", { sequential: true }).message).toContain("empty node name specified @3");
-    expect(refusal("/./a", { sequential: true }).message).toContain("relative paths not allowed @1");
+    expect(refusal("/./a", { sequential: true }).message).toContain(
+      "relative paths not allowed @1",
+    );
     expect(refusal("a", { sequential: true }).message).toBe("Path must start with / character");
     expect(refusal("", { sequential: true }).message).toBe("Path length must be > 0");
   });

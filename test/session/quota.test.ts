@@ -7,7 +7,10 @@ const texts = [
     text: "count=2,bytes=-1=;byteHardLimit=5;countHardLimit=-1",
     numbers: { count: 2n, bytes: -1n, byteHardLimit: 5n, countHardLimit: -1n },
   },
-  { text: "count=1,bytes=9223372036854775807", numbers: { count: 1n, bytes: 9223372036854775807n } },
+  {
+    text: "count=1,bytes=9223372036854775807",
+    numbers: { count: 1n, bytes: 9223372036854775807n },
+  },
 ];
 
 describe("quotas", () => {
@@ -16,9 +19,12 @@ describe("quotas", () => {
     expect(formatQuota(numbers)).toBe(text);
   });
 
-  test.each([null, Buffer.from(""), Buffer.from("count=,bytes"), Buffer.from("garbage")])("%s is no limit", (data) => {
-    expect(parseQuota(data)).toEqual({ count: -1n, bytes: -1n });
-  });
+  test.each([null, Buffer.from(""), Buffer.from("count=,bytes"), Buffer.from("garbage")])(
+    "%s is no limit",
+    (data) => {
+      expect(parseQuota(data)).toEqual({ count: -1n, bytes: -1n });
+    },
+  );
 
   test("are kept beside each other", () => {
     expect([limitsPath("/a/b"), usagePath("/a/b")]).toEqual([

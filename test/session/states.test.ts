@@ -1,20 +1,39 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { ConnectionError, DeadlineError, ExitCode, InterruptedError, PermissionError } from "../../src/errors.ts";
+import {
+  ConnectionError,
+  DeadlineError,
+  ExitCode,
+  InterruptedError,
+  PermissionError,
+} from "../../src/errors.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
 import type { Session, StateChange } from "../../src/session/session.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
 import { eventually, sleep } from "../support/eventually.ts";
-import { type FakeReply, type FakeServer, isHeartbeat, startFakeServer } from "../support/fake-server.ts";
+import {
+  type FakeReply,
+  type FakeServer,
+  isHeartbeat,
+  startFakeServer,
+} from "../support/fake-server.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import { freshChroot, sharedServer } from "../support/shared-server.ts";
 import { spawnTracked } from "../support/tracked-process.ts";
 import { collectUncaught } from "../support/uncaught.ts";
 
-const OP = { getData: 4, auth: 100, closeSession: -11, create: 1, delete: 2, sync: 9, ping: 11 } as const;
+const OP = {
+  getData: 4,
+  auth: 100,
+  closeSession: -11,
+  create: 1,
+  delete: 2,
+  sync: 9,
+  ping: 11,
+} as const;
 const AUTH_FAILED = -115;
 /** No data, and a stat of zeros. */
 const EMPTY_ZNODE = Buffer.concat([Buffer.from("ffffffff", "hex"), Buffer.alloc(68)]);
@@ -24,7 +43,10 @@ const CREATED = Buffer.from("000000022f61", "hex");
 const LIFE_MS = 5_700;
 /** Far below any limit of the session's own: nothing was waited for. */
 const AT_ONCE_MS = 1_000;
-/** Between two looks at a clock a busy machine may let others run; the clocks are put forward by far more. */
+/**
+ * Between two looks at a clock a busy machine may let others run; the clocks are put forward by far
+ * more.
+ */
 const LATE_MS = 150;
 
 let fake: FakeServer;
@@ -59,14 +81,18 @@ async function tookMs(promise: Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** From now on the clocks can be put forward. Timers do not follow: no heartbeat comes in between. */
+/**
+ * From now on the clocks can be put forward. Timers do not follow: no heartbeat comes in between.
+ */
 function pushClocks(): { pass(ms: number): void } {
   let skewMs = 0;
   const [mono, wall] = [performance.now.bind(performance), Date.now.bind(Date)];
   const nanoseconds = process.hrtime.bigint;
   const spies = [
     vi.spyOn(performance, "now").mockImplementation(() => mono() + skewMs),
-    vi.spyOn(process.hrtime, "bigint").mockImplementation(() => nanoseconds() + BigInt(skewMs) * 1_000_000n),
+    vi
+      .spyOn(process.hrtime, "bigint")
+      .mockImplementation(() => nanoseconds() + BigInt(skewMs) * 1_000_000n),
     vi.spyOn(Date, "now").mockImplementation(() => wall() + skewMs),
   ];
   onTestFinished(() => {
@@ -95,7 +121,11 @@ describe("connected", () => {
     expect(session).toMatchObject({ state: "suspended", id: 0n, server: undefined });
     expect(session.isAlive()).toBe(false);
     await session.connected();
-    expect(session).toMatchObject({ state: "connected", id: 0x0100_018f_3a7c_0000n, timeoutMs: 6_000 });
+    expect(session).toMatchObject({
+      state: "connected",
+      id: 0x0100_018f_3a7c_0000n,
+      timeoutMs: 6_000,
+    });
     expect(session.server).toBe(fake.address);
     expect(session.isAlive()).toBe(true);
     expect(session.aliveForMs()).toBeGreaterThan(4_000);
@@ -129,7 +159,11 @@ describe("connected", () => {
 
   test.each([
     { what: "an answered read", error: 0, ask: (session: Session) => session.getData("/a") },
-    { what: "a read of a znode that is not there", error: -101, ask: (session: Session) => session.getData("/a") },
+    {
+      what: "a read of a znode that is not there",
+      error: -101,
+      ask: (session: Session) => session.getData("/a"),
+    },
     { what: "a refused write", error: -102, ask: (session: Session) => session.delete("/a") },
   ])("is not prolonged by $what", async ({ error, ask }) => {
     fake.options.onRequest = ({ opcode }, reply) => {
@@ -193,7 +227,11 @@ describe("connected", () => {
     expect(session.id).toBe(id);
     expect(await session.exists("/")).toBeDefined();
     const server = proxy.address;
-    expect(changes).toEqual([{ state: "connected", server }, { state: "suspended" }, { state: "connected", server }]);
+    expect(changes).toEqual([
+      { state: "connected", server },
+      { state: "suspended" },
+      { state: "connected", server },
+    ]);
   });
 });
 
@@ -206,12 +244,19 @@ describe("lost", () => {
     dropAll(fake);
     await eventually(() => expect(session.state).toBe("lost"));
     await waiting;
-    expect(changes.slice(1)).toEqual([{ state: "suspended" }, { state: "lost", reason: "expired" }]);
+    expect(changes.slice(1)).toEqual([
+      { state: "suspended" },
+      { state: "lost", reason: "expired" },
+    ]);
     expect(session.isAlive()).toBe(false);
     expect(session.aliveForMs()).toBe(0);
     const expired = { reason: "session-expired", code: -112, exitCode: ExitCode.connection };
     await expect(session.connected()).rejects.toMatchObject(expired);
-    await expect(session.getData("/a")).rejects.toMatchObject({ ...expired, sent: false, path: "/a" });
+    await expect(session.getData("/a")).rejects.toMatchObject({
+      ...expired,
+      sent: false,
+      path: "/a",
+    });
     await expect(session.addAuth("digest", Buffer.from("a:b"))).rejects.toMatchObject(expired);
 
     const attempts = fake.connections.length;
@@ -241,7 +286,11 @@ describe("lost", () => {
     const queued = session.create("/a", null);
     fake.options.handshake = "expired";
     dropAll(fake);
-    await expect(queued).rejects.toMatchObject({ reason: "session-expired", sent: false, path: "/a" });
+    await expect(queued).rejects.toMatchObject({
+      reason: "session-expired",
+      sent: false,
+      path: "/a",
+    });
   });
 
   test("follows a credential that the server refuses", async () => {
@@ -250,22 +299,38 @@ describe("lost", () => {
       reply.error(AUTH_FAILED);
       return reply.close();
     };
-    const { session, changes } = open({ auth: [{ scheme: "digest", credential: Buffer.from("a:b") }] });
+    const { session, changes } = open({
+      auth: [{ scheme: "digest", credential: Buffer.from("a:b") }],
+    });
     const asked = session.create("/a", null);
     await expect(asked).rejects.toThrow(PermissionError);
-    await expect(asked).rejects.toMatchObject({ reason: "auth-failed", exitCode: ExitCode.notPermitted });
+    await expect(asked).rejects.toMatchObject({
+      reason: "auth-failed",
+      exitCode: ExitCode.notPermitted,
+    });
     expect(changes.at(-1)).toEqual({ state: "lost", reason: "auth-failed" });
   });
 
   test("follows a connect timeout without an answer, and names every address", async () => {
     fake.options.handshake = "silent";
     const nobody = addressOf(await freePort());
-    const { session, changes } = open({ servers: [addressOf(fake.port), nobody], connectTimeoutMs: 1_500 });
+    const { session, changes } = open({
+      servers: [addressOf(fake.port), nobody],
+      connectTimeoutMs: 1_500,
+    });
     const queued = session.create("/a", null);
-    const failed = expect(queued).rejects.toMatchObject({ reason: "unreachable", path: "/a", sent: false });
+    const failed = expect(queued).rejects.toMatchObject({
+      reason: "unreachable",
+      path: "/a",
+      sent: false,
+    });
     const failure = await session.connected().catch((error) => error);
     expect(failure).toBeInstanceOf(ConnectionError);
-    expect(failure).toMatchObject({ reason: "unreachable", exitCode: ExitCode.connection, sent: false });
+    expect(failure).toMatchObject({
+      reason: "unreachable",
+      exitCode: ExitCode.connection,
+      sent: false,
+    });
     expect(failure.message).toMatch(/^cannot connect to ZooKeeper within 1\.5 s: /);
     expect(failure.message).toContain(`127.0.0.1:${nobody.port} (connection refused)`);
     expect(failure.message).toContain(`${fake.address} (no answer)`);
@@ -280,15 +345,21 @@ describe("lost", () => {
     expect(changes.slice(1)).toEqual([{ state: "lost", reason: "closed" }]);
     expect(session.isAlive()).toBe(false);
     await expect(session.connected()).rejects.toMatchObject({ reason: "session-closed" });
-    await expect(session.exists("/a")).rejects.toMatchObject({ reason: "session-closed", sent: false });
+    await expect(session.exists("/a")).rejects.toMatchObject({
+      reason: "session-closed",
+      sent: false,
+    });
   });
 });
 
-test.each([2 ** 31, Infinity, Number.NaN, 0, -1, 1.5])("a session timeout of %d is none", (timeoutMs) => {
-  expect(() => open({ timeoutMs })).toThrow(
-    expect.objectContaining({ name: "UsageError", message: `bad timeoutMs ${timeoutMs}` }),
-  );
-});
+test.each([2 ** 31, Infinity, Number.NaN, 0, -1, 1.5])(
+  "a session timeout of %d is none",
+  (timeoutMs) => {
+    expect(() => open({ timeoutMs })).toThrow(
+      expect.objectContaining({ name: "UsageError", message: `bad timeoutMs ${timeoutMs}` }),
+    );
+  },
+);
 
 test.each([2 ** 31, Infinity])("the first connection may take %d ms", async (connectTimeoutMs) => {
   const { session } = open({ connectTimeoutMs });
@@ -328,7 +399,10 @@ describe("connected()", () => {
     const { session } = open({ connectTimeoutMs: 5_000 });
     const failure = await session.connected({ timeoutMs: 50 }).catch((error) => error);
     expect(failure).toBeInstanceOf(DeadlineError);
-    expect(failure).toMatchObject({ exitCode: ExitCode.deadline, message: "no server has answered (50 ms)" });
+    expect(failure).toMatchObject({
+      exitCode: ExitCode.deadline,
+      message: "no server has answered (50 ms)",
+    });
     expect(session.state).toBe("suspended");
   });
 
@@ -386,7 +460,9 @@ describe("close()", () => {
     await eventually(() => expect(fake.connections[0]?.handshake).toBeDefined());
     expect(await tookMs(session.close())).toBeLessThan(AT_ONCE_MS);
     expect(session.state).toBe("lost");
-    await eventually(() => expect(fake.connections[0]?.isOpen).toBe(false), { timeoutMs: AT_ONCE_MS });
+    await eventually(() => expect(fake.connections[0]?.isOpen).toBe(false), {
+      timeoutMs: AT_ONCE_MS,
+    });
     expect(fake.connections).toHaveLength(1);
   });
 
@@ -410,7 +486,10 @@ describe("close()", () => {
     const closed = session.close().then(() => {
       isClosed = true;
     });
-    await expect(session.getData("/b")).rejects.toMatchObject({ reason: "session-closed", sent: false });
+    await expect(session.getData("/b")).rejects.toMatchObject({
+      reason: "session-closed",
+      sent: false,
+    });
     await eventually(() => expect(held).toHaveLength(2));
     held[0]?.ok(EMPTY_ZNODE);
     expect(await asked).toMatchObject({ data: null });
@@ -423,7 +502,8 @@ describe("close()", () => {
   });
 
   test("sends what waits for the first connection before it says goodbye", async () => {
-    fake.options.onRequest = ({ opcode }, reply) => (opcode === OP.getData ? reply.ok(EMPTY_ZNODE) : false);
+    fake.options.onRequest = ({ opcode }, reply) =>
+      opcode === OP.getData ? reply.ok(EMPTY_ZNODE) : false;
     const { session } = open();
     const asked = session.getData("/a");
     await session.close();
@@ -449,7 +529,9 @@ describe("close()", () => {
     const { session, changes } = open();
     await session.connected();
     const states: string[] = [];
-    const calls = [session.close(), session.close()].map((closed) => closed.then(() => states.push(session.state)));
+    const calls = [session.close(), session.close()].map((closed) =>
+      closed.then(() => states.push(session.state)),
+    );
     await eventually(() => expect(held).toHaveLength(1));
     expect(states).toEqual([]);
     held[0]?.ok();

@@ -2,12 +2,13 @@ import { describe, expect, test } from "vitest";
 import { Outside } from "../../src/commands/arguments.ts";
 import type { AnyCommand, Context } from "../../src/commands/command.ts";
 import type { Renderer } from "../../src/render/renderer.ts";
-import type { Result } from "../../src/result.ts";
+import type { Result } from "../../src/results/result.ts";
 import { type Execution, execute } from "../../src/shell/execute.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 
 const renderer: Renderer = {
-  result: (result) => (result.kind === "deleted" ? { out: `${result.path}\n`, err: `note ${result.path}\n` } : {}),
+  result: (result) =>
+    result.kind === "deleted" ? { out: `${result.path}\n`, err: `note ${result.path}\n` } : {},
   error: () => "",
 };
 
@@ -59,7 +60,8 @@ describe("execute", () => {
 
   test("fetches what is outside before the command runs", async () => {
     const { run, io } = prepare({
-      run: async (_context, { one, two, three }, { four }) => deleted([one, two, three, four].join(" ")),
+      run: async (_context, { one, two, three }, { four }) =>
+        deleted([one, two, three, four].join(" ")),
     });
     const stdin = new Outside((reader) => reader.stdin());
     const file = new Outside((reader) => reader.file("f"));
@@ -92,7 +94,10 @@ describe("execute", () => {
   });
 
   test("refuses to write in read-only mode, before anything runs", async () => {
-    const { run, events } = prepare({ effect: "write", run: async () => deleted("/a") }, { isReadOnly: true });
+    const { run, events } = prepare(
+      { effect: "write", run: async () => deleted("/a") },
+      { isReadOnly: true },
+    );
     await expect(run()).rejects.toThrow(
       expect.objectContaining({
         reason: "read-only",
@@ -104,7 +109,10 @@ describe("execute", () => {
   });
 
   test("reads in read-only mode", async () => {
-    const { run } = prepare({ effect: "read", run: async () => deleted("/a") }, { isReadOnly: true });
+    const { run } = prepare(
+      { effect: "read", run: async () => deleted("/a") },
+      { isReadOnly: true },
+    );
     expect(await run()).toBe(0);
   });
 

@@ -1,19 +1,24 @@
 /**
- * Every command with every option that holds for one line, in each front end. An option on the line must do what the same
- * option does when the program is started with it, or be the same usage error everywhere.
+ * Every command with every option that holds for one line, in each front end. An option on the line
+ * must do what the same option does when the program is started with it, or be the same usage error
+ * everywhere.
  */
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { GuardedChild } from "../../src/child.ts";
 import type { CommandEntry } from "../../src/commands/command.ts";
 import { commands } from "../../src/commands/index.ts";
 import { longName } from "../../src/commands/usage.ts";
+import {
+  type GlobalOption,
+  globalOptions,
+  oneLineOptions,
+} from "../../src/config/global-options.ts";
 import { startEmbeddedServer } from "../../src/embedded/server.ts";
-import { type GlobalOption, globalOptions, oneLineOptions } from "../../src/global-options.ts";
 import { main } from "../../src/main.ts";
+import type { GuardedChild } from "../../src/processes/child-requests.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
-import { lex } from "../../src/shell/line.ts";
+import { lex } from "../../src/shell/parsing/lexer.ts";
 import { type MemoryIoOptions, memoryIo } from "../commands/memory-io.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 
@@ -42,7 +47,8 @@ const ways: Readonly<Record<"one-shot" | "-c" | "script file" | "prompt", Way>> 
     return run([...program, ...words]);
   },
   "-c": (line, { program = [] }) => run([...program, "-c", line]),
-  "script file": (line, { program = [] }) => run([...program, "-f", "s.zk"], { files: { "s.zk": `${line}\n` } }),
+  "script file": (line, { program = [] }) =>
+    run([...program, "-f", "s.zk"], { files: { "s.zk": `${line}\n` } }),
   prompt: async (line, { program = [] }) => {
     const stdin = new PassThrough();
     stdin.write(`${line}\nquit\n`);
@@ -57,15 +63,25 @@ const ways: Readonly<Record<"one-shot" | "-c" | "script file" | "prompt", Way>> 
 async function run(argv: readonly string[], options: MemoryIoOptions = {}): Promise<Ran> {
   const server = await startEmbeddedServer();
   const session = openSession({ ...parseConnectString(server.address), timeoutMs: 10_000 });
-  await Promise.all(["/app", "/app/config", "/app/old", "/deploy"].map((path) => session.create(path, null)));
+  await Promise.all(
+    ["/app", "/app/config", "/app/old", "/deploy"].map((path) => session.create(path, null)),
+  );
   await session.close();
   const io = memoryIo({ ...options, startGuarded: async () => endedChild });
-  const exit = await main({ programName: "zksh", argv: ["-s", server.address, "--no-input", ...argv] }, io, {
-    openSession: async (sessionOptions) => openSession(sessionOptions),
-    onSignal: () => () => {},
-  });
+  const exit = await main(
+    { programName: "zksh", argv: ["-s", server.address, "--no-input", ...argv] },
+    io,
+    {
+      openSession: async (sessionOptions) => openSession(sessionOptions),
+      onSignal: () => () => {},
+    },
+  );
   await server.stop();
-  return { exit, stdout: sameForAll(String(io.written.stdout)), stderr: sameForAll(io.written.stderr) };
+  return {
+    exit,
+    stdout: sameForAll(String(io.written.stdout)),
+    stderr: sameForAll(io.written.stderr),
+  };
 }
 
 const endedChild: GuardedChild = {
@@ -89,7 +105,10 @@ function sameForAll(text: string): string {
     .split("\n")
     // The session is opened and closed for a line, or for the whole program.
     .filter(
-      (line) => !/^(␛\[2m)?(attached to|left|session over|createSession|closeSession|connected to|zksh )/.test(line),
+      (line) =>
+        !/^(␛\[2m)?(attached to|left|session over|createSession|closeSession|connected to|zksh )/.test(
+          line,
+        ),
     )
     // The history has the line itself.
     .filter((line) => !line.includes("history"))
@@ -121,12 +140,21 @@ function behind(line: string, words: string): string {
   return [name, words, ...rest].join(" ");
 }
 
-async function spellings(entry: CommandEntry, option: GlobalOption): Promise<{ long: string; behind: string }> {
+async function spellings(
+  entry: CommandEntry,
+  option: GlobalOption,
+): Promise<{ long: string; behind: string }> {
   const { options } = await entry.load();
   const value = VALUES[option.name] === undefined ? "" : ` ${VALUES[option.name]}`;
-  const own = Object.entries<{ short: string }>(options).flatMap(([key, { short }]) => [short, longName(key)]);
+  const own = Object.entries<{ short: string }>(options).flatMap(([key, { short }]) => [
+    short,
+    longName(key),
+  ]);
   const isShort = option.short !== undefined && !own.includes(option.short);
-  return { long: `--${option.name}${value}`, behind: `${isShort ? option.short : `--${option.name}`}${value}` };
+  return {
+    long: `--${option.name}${value}`,
+    behind: `${isShort ? option.short : `--${option.name}`}${value}`,
+  };
 }
 
 describe.each(commands)("$name", (entry) => {
@@ -136,12 +164,16 @@ describe.each(commands)("$name", (entry) => {
     const program = spelt.long.split(" ");
     const oneShot = await ways["one-shot"](line, { program });
     const lines = { behind: behind(line, spelt.behind), before: `${spelt.long} ${line}` };
-    expect({ [lines.behind]: await ways["one-shot"](lines.behind, {}) }).toEqual({ [lines.behind]: oneShot });
+    expect({ [lines.behind]: await ways["one-shot"](lines.behind, {}) }).toEqual({
+      [lines.behind]: oneShot,
+    });
     const script = await ways["-c"](line, { program });
     for (const text of [lines.behind, lines.before]) {
       expect({ [text]: await ways["-c"](text, {}) }).toEqual({ [text]: script });
     }
-    expect({ [lines.behind]: await ways["script file"](lines.behind, {}) }).toEqual({ [lines.behind]: script });
+    expect({ [lines.behind]: await ways["script file"](lines.behind, {}) }).toEqual({
+      [lines.behind]: script,
+    });
     const prompt = await ways.prompt(line, { program });
     for (const text of [lines.behind, lines.before]) {
       expect({ [text]: await ways.prompt(text, {}) }).toEqual({ [text]: prompt });
@@ -155,7 +187,11 @@ test.each((globalOptions as readonly GlobalOption[]).filter((option) => !option.
     const spelling = option.long === false ? (option.zkcli ?? option.short) : `--${option.name}`;
     const line = `${spelling}${option.value === undefined ? "" : " x"} ls /`;
     const message = `error: ${spelling} applies to the whole program, not to one line`;
-    const ran = await Promise.all([ways["-c"](line, {}), ways["script file"](line, {}), ways.prompt(line, {})]);
+    const ran = await Promise.all([
+      ways["-c"](line, {}),
+      ways["script file"](line, {}),
+      ways.prompt(line, {}),
+    ]);
     for (const { stderr } of ran) expect(stderr).toContain(message);
     expect(ran.map(({ exit }) => exit)).toEqual([2, 2, 0]);
   },

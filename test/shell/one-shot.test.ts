@@ -54,7 +54,13 @@ function prepare(entry: Partial<CommandEntry> = {}) {
         },
         async renderer() {
           events.push("render");
-          return textRenderer({ isTTY: false, columns: 80, theme: plainTheme, isQuiet: false, now: Date.now });
+          return textRenderer({
+            isTTY: false,
+            columns: 80,
+            theme: plainTheme,
+            isQuiet: false,
+            now: Date.now,
+          });
         },
       }),
     );
@@ -82,8 +88,10 @@ describe("runOneShot", () => {
   });
 
   test("tells the developer of a command that is registered as offline and is not", async () => {
-    const { run, events } = prepare({ isOffline: true });
-    await expect(run(["probe"])).rejects.toThrow("probe is registered as offline but asks for a session");
+    const { run, events } = prepare({ needsNoShellSession: true });
+    await expect(run(["probe"])).rejects.toThrow(
+      "probe is registered as offline but asks for a session",
+    );
     expect(events).toEqual(["load", "render"]);
   });
 });

@@ -27,10 +27,14 @@ export async function behindProxy(
 }
 
 /**
- * Takes the connection away from the next request that contains `text`, after `isCarriedOut` has said so and before its
- * reply has come.
+ * Takes the connection away from the next request that contains `text`, after `isCarriedOut` has
+ * said so and before its reply has come.
  */
-export async function loseReply(proxy: FaultProxy, text: string, isCarriedOut: () => Promise<boolean>): Promise<void> {
+export async function loseReply(
+  proxy: FaultProxy,
+  text: string,
+  isCarriedOut: () => Promise<boolean>,
+): Promise<void> {
   await new Promise<void>((resolve) => {
     proxy.onBytes = (direction, chunk) => {
       if (direction !== "to-server" || !chunk.includes(text)) return;

@@ -28,7 +28,10 @@ export interface Certificates {
 
 const LOCAL_NAMES = "DNS:localhost,IP:127.0.0.1";
 
-/** Makes a certification authority and what it signs, in a temporary directory. The caller removes it. */
+/**
+ * Makes a certification authority and what it signs, in a temporary directory. The caller removes
+ * it.
+ */
 export function makeCertificates(): Certificates {
   const directory = temporaryDirectory("certificates");
   const ca = makeAuthority(directory, "ca");
@@ -51,7 +54,13 @@ function makeAuthority(directory: string, name: string): string {
 }
 
 /** By `openssl ca`, the only subcommand of all versions that takes dates. */
-function sign(directory: string, name: string, altNames: string, startDate: string, endDate: string): KeyPair {
+function sign(
+  directory: string,
+  name: string,
+  altNames: string,
+  startDate: string,
+  endDate: string,
+): KeyPair {
   writeFileSync(
     join(directory, `${name}.cnf`),
     `[ca]
@@ -73,7 +82,17 @@ subjectAltName = ${altNames}
   writeFileSync(join(directory, `${name}.index`), "");
   openssl(directory, ["req", ...newKey(name), "-out", `${name}.csr`]);
   openssl(directory, [
-    ...["ca", "-batch", "-notext", "-config", `${name}.cnf`, "-cert", "ca.pem", "-keyfile", "ca.key"],
+    ...[
+      "ca",
+      "-batch",
+      "-notext",
+      "-config",
+      `${name}.cnf`,
+      "-cert",
+      "ca.pem",
+      "-keyfile",
+      "ca.key",
+    ],
     ...["-startdate", startDate, "-enddate", endDate, "-in", `${name}.csr`, "-out", `${name}.pem`],
   ]);
 

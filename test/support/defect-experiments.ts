@@ -15,8 +15,9 @@ import {
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { freshChroot, sharedServer } from "./shared-server.ts";
 
-// The experiments that show the defects of node-zookeeper-client 1.1.3. Two suites run each of them: one with the plain
-// package, which has the defect, one with our session, which must not. Everything made here ends with its test.
+// The experiments that show the defects of node-zookeeper-client 1.1.3. Two suites run each of
+// them: one with the plain package, which has the defect, one with our session, which must not.
+// Everything made here ends with its test.
 
 export const Op = {
   create: 1,
@@ -36,11 +37,18 @@ export const NEVER_MS = 500;
 export const SHORT_SESSION_MS = 1_000;
 
 /** Every error number that ZooKeeper has and the package does not know. */
-export const UNKNOWN_CODES = [-13, -14, -116, -118, -119, -120, -121, -122, -123, -124, -125, -127] as const;
+export const UNKNOWN_CODES = [
+  -13, -14, -116, -118, -119, -120, -121, -122, -123, -124, -125, -127,
+] as const;
 /** More watches than one request to a server may name, by their paths: 11,000 of 100 bytes. */
-export const MANY_PATHS = Array.from({ length: 11_000 }, (_, index) => `/${String(index).padStart(99, "n")}`);
+export const MANY_PATHS = Array.from(
+  { length: 11_000 },
+  (_, index) => `/${String(index).padStart(99, "n")}`,
+);
 
-/** Servers and proxies of the running test, which must work again before a session can say goodbye. */
+/**
+ * Servers and proxies of the running test, which must work again before a session can say goodbye.
+ */
 const scene = new Set<FakeServer | FaultProxy>();
 
 /** A fake server that says no to `exists`, and to anything else what `options` say. */
@@ -63,7 +71,10 @@ function fakeWith(
   return fake({ onRequest });
 }
 
-/** The shared real server behind a network that can fail; `direct` goes past it. Both are confined to a new znode. */
+/**
+ * The shared real server behind a network that can fail; `direct` goes past it. Both are confined
+ * to a new znode.
+ */
 export async function real(): Promise<{ proxy: FaultProxy; proxied: string; direct: string }> {
   const direct = await freshChroot();
   const proxy = onScene(await startFaultProxy(Number(sharedServer().split(":")[1])));
@@ -75,9 +86,16 @@ async function behindProxy(server: FakeServer): Promise<FaultProxy> {
   return onScene(await startFaultProxy(server.port));
 }
 
-/** A session of ours. At the end of the test everything broken is mended first, so that the goodbye is quick. */
+/**
+ * A session of ours. At the end of the test everything broken is mended first, so that the goodbye
+ * is quick.
+ */
 export function open(connectString: string, options: Partial<SessionOptions> = {}): Session {
-  const session = openSession({ ...parseConnectString(connectString), timeoutMs: 10_000, ...options });
+  const session = openSession({
+    ...parseConnectString(connectString),
+    timeoutMs: 10_000,
+    ...options,
+  });
   onTestFinished(async () => {
     for (const broken of scene) await mend(broken);
     await session.close();
@@ -116,7 +134,9 @@ export function asked(server: FakeServer): number[] {
 }
 
 export function pingsOf(server: FakeServer): number {
-  return server.connections.flatMap(({ requests }) => requests).filter(({ opcode }) => opcode === Op.ping).length;
+  return server.connections
+    .flatMap(({ requests }) => requests)
+    .filter(({ opcode }) => opcode === Op.ping).length;
 }
 
 /** 3.1 no read timeout: the server accepts sessions, then says nothing more. */
@@ -124,7 +144,10 @@ export function silentServer(): Promise<FakeServer> {
   return fake({ answerPings: false, onRequest: () => {} });
 }
 
-/** 3.1 handshake: of two addresses, the one tried first accepts the connection and never answers; the other is well. */
+/**
+ * 3.1 handshake: of two addresses, the one tried first accepts the connection and never answers;
+ * the other is well.
+ */
 export async function oneMuteOfTwo(): Promise<{ connectString: string; servers: FakeServer[] }> {
   const servers: FakeServer[] = [];
   const onConnection = () => {
@@ -135,7 +158,10 @@ export async function oneMuteOfTwo(): Promise<{ connectString: string; servers: 
   return { connectString: servers.map(({ address }) => address).join(","), servers };
 }
 
-/** 3.1 pendingBuffer: the first request is answered by half a frame and the end of the connection, later ones properly. */
+/**
+ * 3.1 pendingBuffer: the first request is answered by half a frame and the end of the connection,
+ * later ones properly.
+ */
 export function halfFrameServer(): Promise<FakeServer> {
   return fakeWith(Op.exists, (_, reply, nth) => {
     if (nth > 1) return reply.error(NO_NODE);
@@ -146,7 +172,9 @@ export function halfFrameServer(): Promise<FakeServer> {
 
 /** 3.1 unknown codes: `exists` of `/-13` is answered with error -13. */
 export function errorServer(): Promise<FakeServer> {
-  return fakeWith(Op.exists, ({ body }, reply) => reply.error(Number(body.subarray(5, -1).toString())));
+  return fakeWith(Op.exists, ({ body }, reply) =>
+    reply.error(Number(body.subarray(5, -1).toString())),
+  );
 }
 
 /** 3.1 unknown opcode: a server that answers `sync`, as every server does. */
@@ -166,7 +194,10 @@ export function strangeEventServer(): Promise<FakeServer> {
  * 3.1 O(n^2): by how much one read of a long pipeline costs more processor time than one of a short pipeline. Linear: 1.
  * The long one must be longer than an array that V8 can shift in place.
  */
-export async function growth(manyReads: number, pipeline: (reads: number) => Promise<unknown>): Promise<number> {
+export async function growth(
+  manyReads: number,
+  pipeline: (reads: number) => Promise<unknown>,
+): Promise<number> {
   const cost = async (reads: number) => {
     const before = process.cpuUsage();
     await pipeline(reads);
@@ -183,15 +214,28 @@ export async function growth(manyReads: number, pipeline: (reads: number) => Pro
   return (await least(3, manyReads)) / few;
 }
 
-/** N3: the server has got the handshake, and its answer is under way until the proxy is told to resume. */
-export async function answerUnderWay(): Promise<{ server: FakeServer; proxy: FaultProxy; arrived: Promise<unknown> }> {
+/**
+ * N3: the server has got the handshake, and its answer is under way until the proxy is told to
+ * resume.
+ */
+export async function answerUnderWay(): Promise<{
+  server: FakeServer;
+  proxy: FaultProxy;
+  arrived: Promise<unknown>;
+}> {
   const server = await fake();
   const proxy = await behindProxy(server);
   proxy.stall("to-client");
-  return { server, proxy, arrived: eventually(() => lastConnection(server).handshake !== undefined) };
+  return {
+    server,
+    proxy,
+    arrived: eventually(() => lastConnection(server).handshake !== undefined),
+  };
 }
 
-/** N5: the connection drops, the server turns the client away five times, and then takes it back. */
+/**
+ * N5: the connection drops, the server turns the client away five times, and then takes it back.
+ */
 export async function turnAwayFiveTimes(server: FakeServer): Promise<void> {
   const before = server.connections.length;
   server.options.handshake = "close";
@@ -199,12 +243,21 @@ export async function turnAwayFiveTimes(server: FakeServer): Promise<void> {
     if (server.connections.length > before + 5) server.options.handshake = "normal";
   };
   lastConnection(server).close();
-  await eventually(() => server.connections.length === before + 6 && lastConnection(server).handshake !== undefined);
+  await eventually(
+    () =>
+      server.connections.length === before + 6 && lastConnection(server).handshake !== undefined,
+  );
 }
 
-/** N6: for two session timeouts, or a little longer until it is enough, an event comes far more often than a ping is due. */
+/**
+ * N6: for two session timeouts, or a little longer until it is enough, an event comes far more
+ * often than a ping is due.
+ */
 export async function keepTalking(server: FakeServer, isEnough = () => true): Promise<void> {
-  const [until, atMost] = [2, 4].map((times) => performance.now() + times * SHORT_SESSION_MS) as [number, number];
+  const [until, atMost] = [2, 4].map((times) => performance.now() + times * SHORT_SESSION_MS) as [
+    number,
+    number,
+  ];
   while (performance.now() < until || (!isEnough() && performance.now() < atMost)) {
     lastConnection(server).event(3, 3, "/busy");
     await sleep(SHORT_SESSION_MS / 20);
@@ -216,10 +269,21 @@ export function dropFirstCreate(): Promise<FakeServer> {
   return fakeWith(Op.create, (_, reply, nth) => (nth === 1 ? reply.close() : reply.error(NO_NODE)));
 }
 
-/** N10: three requests are answered in one segment; with `withEvent` an event for `/watched` comes before them in it. */
+/**
+ * N10: three requests are answered in one segment; with `withEvent` an event for `/watched` comes
+ * before them in it.
+ */
 export function answerThreeAtOnce({ withEvent = false } = {}): Promise<FakeServer> {
   const xids: number[] = [];
-  const event = frame(int(-1), Buffer.alloc(8), int(0), int(1), int(3), int(8), Buffer.from("/watched"));
+  const event = frame(
+    int(-1),
+    Buffer.alloc(8),
+    int(0),
+    int(1),
+    int(3),
+    int(8),
+    Buffer.from("/watched"),
+  );
   return fakeWith(Op.exists, ({ xid, body }, reply) => {
     if (body.includes("/watched")) return reply.error(NO_NODE);
     if (xids.push(xid) < 3) return;
@@ -228,8 +292,14 @@ export function answerThreeAtOnce({ withEvent = false } = {}): Promise<FakeServe
   });
 }
 
-/** N11, N12, N1: nobody is reached while `during` runs; whoever is there afterwards has forgotten the session. */
-export async function expire(server: FakeServer, during: () => Promise<void> = async () => {}): Promise<void> {
+/**
+ * N11, N12, N1: nobody is reached while `during` runs; whoever is there afterwards has forgotten
+ * the session.
+ */
+export async function expire(
+  server: FakeServer,
+  during: () => Promise<void> = async () => {},
+): Promise<void> {
   await server.close();
   await during();
   server.options.handshake = "expired";
@@ -237,7 +307,11 @@ export async function expire(server: FakeServer, during: () => Promise<void> = a
 }
 
 /** N14: what was sent is carried out, and the answer to it is lost with the connection. */
-export async function loseAnswer(proxy: FaultProxy, send: () => void, isDone: () => Promise<boolean>): Promise<void> {
+export async function loseAnswer(
+  proxy: FaultProxy,
+  send: () => void,
+  isDone: () => Promise<boolean>,
+): Promise<void> {
   proxy.stall("to-client");
   send();
   await eventually(isDone);
@@ -252,7 +326,14 @@ export function dropAfterHandshake(): Promise<FakeServer> {
       setImmediate(() => connection.close());
       const flag = Buffer.alloc(request.length > 44 ? 1 : 0);
       const sessionId = Buffer.from("0100018f3a7c0000", "hex");
-      return Buffer.concat([int(0), request.subarray(12, 16), sessionId, int(16), Buffer.alloc(16, 7), flag]);
+      return Buffer.concat([
+        int(0),
+        request.subarray(12, 16),
+        sessionId,
+        int(16),
+        Buffer.alloc(16, 7),
+        flag,
+      ]);
     },
   });
 }

@@ -17,7 +17,9 @@ test("has one leader and two followers", async () => {
   const followers = await ensemble.followers();
   expect(followers).toHaveLength(2);
   expect(followers).not.toContain(await ensemble.leader());
-  expect(ensemble.connectString.split(",")).toEqual(ensemble.servers.map((server) => server.address));
+  expect(ensemble.connectString.split(",")).toEqual(
+    ensemble.servers.map((server) => server.address),
+  );
 });
 
 test("elects another leader when the first is killed, and takes the old one back", async () => {
@@ -52,7 +54,9 @@ test("does not serve without a majority, and does again with one", async () => {
   const [first, second] = await ensemble.followers();
   await Promise.all([first?.kill(), second?.kill()]);
   await expect(ensemble.leader(500)).rejects.toThrow("does not serve");
-  await expect(freshChroot(ensemble.servers.find((server) => server.isRunning)?.address)).rejects.toThrow("no answer");
+  await expect(
+    freshChroot(ensemble.servers.find((server) => server.isRunning)?.address),
+  ).rejects.toThrow("no answer");
   await first?.restart();
   await ensemble.waitForQuorum();
 });

@@ -21,10 +21,16 @@ export interface Member {
   readonly through?: readonly string[];
 }
 
-/** The port at which the server `viewer` finds the quorum port of the server `target`: a proxy may stand between. */
+/**
+ * The port at which the server `viewer` finds the quorum port of the server `target`: a proxy may
+ * stand between.
+ */
 export type QuorumPort = (viewer: Member, target: Member) => number;
 
-/** Starts `size` real servers that form one ensemble, and waits until they serve. The caller stops it. */
+/**
+ * Starts `size` real servers that form one ensemble, and waits until they serve. The caller stops
+ * it.
+ */
 export async function startEnsemble(size = 3, options: EnsembleOptions = {}): Promise<Ensemble> {
   return startMembers(await loopbackMembers(size), options);
 }
@@ -47,7 +53,10 @@ export async function startMembers(
   const servers = members.map((member, index) => {
     const { host, port, through, isObserver } = member;
     const lines = Object.fromEntries(
-      members.map((target, at) => [`server.${at + 1}`, memberLine(target, quorumPort(member, target))]),
+      members.map((target, at) => [
+        `server.${at + 1}`,
+        memberLine(target, quorumPort(member, target)),
+      ]),
     );
     const server = new ZooKeeperServer({
       ...options,
@@ -105,11 +114,14 @@ export class Ensemble {
     return this.#eventually(async () => (await this.#roles()).observers);
   }
 
-  /** Waits until every member that is neither dead nor paused serves, with one leader among them. */
+  /**
+   * Waits until every member that is neither dead nor paused serves, with one leader among them.
+   */
   async waitForQuorum(): Promise<void> {
     await this.#eventually(async () => {
       const { silent } = await this.#roles();
-      if (silent.length > 0) throw new Error(`not serving: ${silent.map((server) => server.address).join(", ")}`);
+      if (silent.length > 0)
+        throw new Error(`not serving: ${silent.map((server) => server.address).join(", ")}`);
     });
   }
 
@@ -124,16 +136,28 @@ export class Ensemble {
     const answers = await Promise.all(
       awake.map((server) => fourLetterWord(server.address, "srvr", ASK_AGAIN_MS).catch(() => "")),
     );
-    const inMode = (mode: string) => awake.filter((_, index) => /Mode: (\w+)/.exec(answers[index] ?? "")?.[1] === mode);
+    const inMode = (mode: string) =>
+      awake.filter((_, index) => /Mode: (\w+)/.exec(answers[index] ?? "")?.[1] === mode);
     const [leader, second] = inMode("leader");
     const followers = inMode("follower");
     const observers = inMode("observer");
     // A leader goes on believing in itself for a moment after its followers have gone.
-    if (leader === undefined || second !== undefined || (1 + followers.length) * 2 <= this.#voters) {
-      throw new Error(`no quorum: ${awake.map((server, index) => `${server.address} ${answers[index]}`).join("; ")}`);
+    if (
+      leader === undefined ||
+      second !== undefined ||
+      (1 + followers.length) * 2 <= this.#voters
+    ) {
+      throw new Error(
+        `no quorum: ${awake.map((server, index) => `${server.address} ${answers[index]}`).join("; ")}`,
+      );
     }
     const serving = [leader, ...followers, ...observers];
-    return { leader, followers, observers, silent: awake.filter((server) => !serving.includes(server)) };
+    return {
+      leader,
+      followers,
+      observers,
+      silent: awake.filter((server) => !serving.includes(server)),
+    };
   }
 
   #eventually<T>(check: () => Promise<T>, timeoutMs = QUORUM_WITHIN_MS): Promise<T> {
@@ -149,7 +173,8 @@ interface Roles {
 }
 
 function memberLine({ host, port, electionPort, isObserver }: Member, quorumPort: number): string {
-  // The client port stands here and not in clientPort: after a reconfig the server moves it here itself.
+  // The client port stands here and not in clientPort: after a reconfig the server moves it here
+  // itself.
   return `${host}:${quorumPort}:${electionPort}${isObserver ? ":observer" : ""};${host}:${port}`;
 }
 

@@ -32,13 +32,18 @@ test("fails when the check stays false", async () => {
 });
 
 test("does not wait for a check that hangs", async () => {
-  await expect(eventually(() => new Promise(() => {}), { timeoutMs: 20 })).rejects.toThrow("did not finish");
+  await expect(eventually(() => new Promise(() => {}), { timeoutMs: 20 })).rejects.toThrow(
+    "did not finish",
+  );
   let attempts = 0;
-  const check = () => (attempts++ === 0 ? Promise.reject(new Error("the reason")) : new Promise(() => {}));
+  const check = () =>
+    attempts++ === 0 ? Promise.reject(new Error("the reason")) : new Promise(() => {});
   await expect(eventually(check, { timeoutMs: 50, intervalMs: 1 })).rejects.toThrow("the reason");
 });
 
 test("goes by the real clock when timers are faked", async () => {
   vi.useFakeTimers();
-  await expect(eventually(() => false, { timeoutMs: 20, intervalMs: 5 })).rejects.toThrow("gave false");
+  await expect(eventually(() => false, { timeoutMs: 20, intervalMs: 5 })).rejects.toThrow(
+    "gave false",
+  );
 });

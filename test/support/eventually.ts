@@ -10,7 +10,10 @@ export interface EventuallyOptions {
   readonly message?: string;
 }
 
-/** Repeats `check` until it neither throws nor gives `false`; resolves with its value, or fails with its last error. */
+/**
+ * Repeats `check` until it neither throws nor gives `false`; resolves with its value, or fails with
+ * its last error.
+ */
 export async function eventually<T>(
   check: () => T | Promise<T>,
   { timeoutMs = 10_000, intervalMs = 20, message = "waited in vain" }: EventuallyOptions = {},
@@ -62,7 +65,10 @@ class Unfinished extends Error {}
 /** A check that hangs must not outlive the deadline. */
 async function before<T>(deadline: number, value: T | Promise<T>): Promise<T> {
   const late = deferred<never>();
-  const timer = realSetTimeout(() => late.reject(new Unfinished("the check did not finish")), deadline - now());
+  const timer = realSetTimeout(
+    () => late.reject(new Unfinished("the check did not finish")),
+    deadline - now(),
+  );
   try {
     return await Promise.race([value, late.promise]);
   } finally {

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { parseExclusionLog, type Rules, served, violations } from "./exclusion-log.ts";
 
-/** The log of intervals written as `id kind begin-last token ticket`; a `!` at the end leaves the end out. */
+/**
+ * The log of intervals written as `id kind begin-last token ticket`; a `!` at the end leaves the
+ * end out.
+ */
 function logOf(...lines: readonly string[]): string {
   return lines
     .map((line) => {
@@ -18,13 +21,21 @@ function rulesBroken(log: string, rules?: Rules): string[] {
 
 test.each<{ name: string; log: string; rules?: Rules; broken: string[] }>([
   { name: "an empty log", log: "", broken: [] },
-  { name: "one after the other", log: logOf("a#1 exclusive 10-20 1", "b#1 exclusive 21-30 2"), broken: [] },
+  {
+    name: "one after the other",
+    log: logOf("a#1 exclusive 10-20 1", "b#1 exclusive 21-30 2"),
+    broken: [],
+  },
   {
     name: "one within the other",
     log: logOf("a#1 exclusive 10-40 1", "b#1 exclusive 20-30 2"),
     broken: ["exclusion"],
   },
-  { name: "the same instant", log: logOf("a#1 exclusive 10-20 1", "b#1 exclusive 20-30 2"), broken: ["exclusion"] },
+  {
+    name: "the same instant",
+    log: logOf("a#1 exclusive 10-20 1", "b#1 exclusive 20-30 2"),
+    broken: ["exclusion"],
+  },
   {
     name: "a long one over two others",
     log: logOf("a#1 exclusive 10-90 1", "b#1 exclusive 20-30 2", "c#1 exclusive 40-50 3"),
@@ -40,10 +51,26 @@ test.each<{ name: string; log: string; rules?: Rules; broken: string[] }>([
     log: logOf("a#1 exclusive 10-25 1 - !", "b#1 exclusive 20-30 2"),
     broken: ["exclusion"],
   },
-  { name: "one that was killed in time", log: logOf("a#1 exclusive 10-19 1 - !", "b#1 exclusive 20-30 2"), broken: [] },
-  { name: "readers together", log: logOf("a#1 read 10-30", "b#1 read 20-40", "c#1 write 41-50 3"), broken: [] },
-  { name: "a writer among readers", log: logOf("a#1 read 10-30", "c#1 write 20-25 3"), broken: ["exclusion"] },
-  { name: "a reader under a writer", log: logOf("c#1 write 10-30 3", "a#1 read 29-40"), broken: ["exclusion"] },
+  {
+    name: "one that was killed in time",
+    log: logOf("a#1 exclusive 10-19 1 - !", "b#1 exclusive 20-30 2"),
+    broken: [],
+  },
+  {
+    name: "readers together",
+    log: logOf("a#1 read 10-30", "b#1 read 20-40", "c#1 write 41-50 3"),
+    broken: [],
+  },
+  {
+    name: "a writer among readers",
+    log: logOf("a#1 read 10-30", "c#1 write 20-25 3"),
+    broken: ["exclusion"],
+  },
+  {
+    name: "a reader under a writer",
+    log: logOf("c#1 write 10-30 3", "a#1 read 29-40"),
+    broken: ["exclusion"],
+  },
   {
     name: "permits up to the limit",
     log: logOf("a#1 permit 10-30", "b#1 permit 20-40", "c#1 permit 31-50"),
@@ -61,7 +88,11 @@ test.each<{ name: string; log: string; rules?: Rules; broken: string[] }>([
     log: logOf("a#1 exclusive 10-20 5", "b#1 exclusive 21-30 4"),
     broken: ["token"],
   },
-  { name: "a token twice", log: logOf("a#1 write 10-20 5", "b#1 write 21-30 5"), broken: ["token"] },
+  {
+    name: "a token twice",
+    log: logOf("a#1 write 10-20 5", "b#1 write 21-30 5"),
+    broken: ["token"],
+  },
   {
     name: "tokens with a stranger between them",
     log: logOf("a#1 exclusive 10-20 5", "x#1 exclusive 21-30", "b#1 exclusive 31-40 5"),
@@ -81,7 +112,12 @@ test.each<{ name: string; log: string; rules?: Rules; broken: string[] }>([
   },
   {
     name: "readers in any order between writers",
-    log: logOf("w#1 write 10-20 - 1", "a#1 read 21-30 - 3", "b#1 read 22-30 - 2", "w#2 write 31-40 - 4"),
+    log: logOf(
+      "w#1 write 10-20 - 1",
+      "a#1 read 21-30 - 3",
+      "b#1 read 22-30 - 2",
+      "w#2 write 31-40 - 4",
+    ),
     rules: { isFair: true },
     broken: [],
   },
@@ -103,7 +139,9 @@ test.each<{ name: string; log: string; rules?: Rules; broken: string[] }>([
 
 test("names both intervals", () => {
   const [violation] = violations(
-    parseExclusionLog(logOf("a#1 exclusive 1000000-4000000 1", "b#1 exclusive 2000000-3000000 2 - !")),
+    parseExclusionLog(
+      logOf("a#1 exclusive 1000000-4000000 1", "b#1 exclusive 2000000-3000000 2 - !"),
+    ),
   );
   expect(violation?.text).toBe(
     "a#1 exclusive token 1 [1.000, 4.000] and b#1 exclusive token 2 [2.000, 3.000] (no end)",

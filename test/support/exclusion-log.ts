@@ -38,11 +38,13 @@ export interface Rules {
  */
 export function parseExclusionLog(text: string): Interval[] {
   const intervals = new Map<string, { -readonly [Key in keyof Interval]: Interval[Key] }>();
-  if (text !== "" && !text.endsWith("\n")) throw new Error(`the last line is cut: ${text.slice(-80)}`);
+  if (text !== "" && !text.endsWith("\n"))
+    throw new Error(`the last line is cut: ${text.slice(-80)}`);
   for (const line of text.split("\n").slice(0, -1)) {
     const [verb, ns = "", id = "", kind = "", token = "-", ticket = "-"] = line.split(" ");
     const known = intervals.get(id);
-    if (!/^\d+$/.test(ns) || !/^.+#\d+$/.test(id)) throw new Error(`not a line of the log: ${line}`);
+    if (!/^\d+$/.test(ns) || !/^.+#\d+$/.test(id))
+      throw new Error(`not a line of the log: ${line}`);
     if (verb === "begin") {
       if (known) throw new Error(`begins twice: ${line}`);
       intervals.set(id, {
@@ -79,7 +81,11 @@ export function violations(intervals: readonly Interval[], rules: Rules = {}): V
   for (const next of intervals) {
     open = open.filter((earlier) => earlier.lastNs >= next.beginNs);
     for (const earlier of open.filter((one) => excludes(one.kind, next.kind))) {
-      found.push({ rule: "exclusion", text: `${describe(earlier)} and ${describe(next)}`, between: [earlier, next] });
+      found.push({
+        rule: "exclusion",
+        text: `${describe(earlier)} and ${describe(next)}`,
+        between: [earlier, next],
+      });
     }
     open.push(next);
     const permits = open.filter((one) => one.kind === "permit");
@@ -97,13 +103,15 @@ export function violations(intervals: readonly Interval[], rules: Rules = {}): V
     }
 
     if (rules.isFair && next.ticket !== undefined) {
-      // Readers stand together and may begin in any order; writers part what is before them from what is after.
+      // Readers stand together and may begin in any order; writers part what is before them from
+      // what is after.
       const before = isExclusive(next.kind) ? highestTicket : lastExclusiveTicket;
       if (before?.ticket !== undefined && before.ticket >= next.ticket) {
         const text = `ticket ${next.ticket} of ${describe(next)} after ${before.ticket} of ${describe(before)}`;
         found.push({ rule: "order", text, between: [before, next] });
       }
-      if (highestTicket?.ticket === undefined || next.ticket > highestTicket.ticket) highestTicket = next;
+      if (highestTicket?.ticket === undefined || next.ticket > highestTicket.ticket)
+        highestTicket = next;
       if (isExclusive(next.kind)) lastExclusiveTicket = next;
     }
   }
@@ -111,7 +119,10 @@ export function violations(intervals: readonly Interval[], rules: Rules = {}): V
 }
 
 /** How often each of them was served; 0 for those who never were. */
-export function served(intervals: readonly Interval[], contenders: readonly string[]): Map<string, number> {
+export function served(
+  intervals: readonly Interval[],
+  contenders: readonly string[],
+): Map<string, number> {
   const counts = new Map(contenders.map((name) => [name, 0]));
   for (const { contender } of intervals) counts.set(contender, (counts.get(contender) ?? 0) + 1);
   return counts;

@@ -18,7 +18,8 @@ afterEach(async () => {
 // Written out by hand from the protocol, so that the fake is not checked by its own arithmetic.
 const CONNECT =
   "0000002d 00000000 0000000000000000 00001770 0000000000000000 00000010 00000000000000000000000000000000 00";
-const ACCEPTED = "00000025 00000000 00001770 0100018f3a7c0000 00000010 fefffe70c583ffff0100018f3a7c0000 00";
+const ACCEPTED =
+  "00000025 00000000 00001770 0100018f3a7c0000 00000010 fefffe70c583ffff0100018f3a7c0000 00";
 const GET_DATA = "0000000f 00000001 00000004 00000002 2f61 00";
 const CLOSE = "00000008 00000002 fffffff5";
 const PING = "00000008 fffffffe 0000000b";
@@ -94,21 +95,30 @@ test("leaves pings alone when told to", async () => {
 test("grants the timeout it was given, and answers without a flag when none was sent", async () => {
   server.options.timeoutMs = 1000;
   await open(CONNECT.replace("0000002d", "0000002c").slice(0, -3));
-  await expectReceived(ACCEPTED.replace("00000025", "00000024").replace("00001770", "000003e8").slice(0, -3));
+  await expectReceived(
+    ACCEPTED.replace("00000025", "00000024").replace("00001770", "000003e8").slice(0, -3),
+  );
 });
 
 test("lets an old session in under its own id", async () => {
   await open(
-    CONNECT.replace("0000000000000000 00000010", "0100000000000007 00000010").replace(/0{32}/, "ab".repeat(16)),
+    CONNECT.replace("0000000000000000 00000010", "0100000000000007 00000010").replace(
+      /0{32}/,
+      "ab".repeat(16),
+    ),
   );
-  await expectReceived(`00000025 00000000 00001770 0100000000000007 00000010 ${"ab".repeat(16)} 00`);
+  await expectReceived(
+    `00000025 00000000 00001770 0100000000000007 00000010 ${"ab".repeat(16)} 00`,
+  );
 });
 
 test("refuses an expired session and closes", async () => {
   server.options.handshake = "expired";
   const socket = await open(CONNECT);
   await once(socket, "close");
-  await expectReceived(`00000025 00000000 00000000 0000000000000000 00000010 ${"00".repeat(16)} 00`);
+  await expectReceived(
+    `00000025 00000000 00000000 0000000000000000 00000010 ${"00".repeat(16)} 00`,
+  );
 });
 
 test("closes, keeps silent, or shakes hands as it likes", async () => {

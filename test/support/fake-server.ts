@@ -1,7 +1,8 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { freePort } from "./free-port.ts";
 
-// The frames are put together here byte by byte, and not by the code under test: a mistake there must not cancel out.
+// The frames are put together here byte by byte, and not by the code under test: a mistake there
+// must not cancel out.
 
 const OP = {
   notification: 0,
@@ -54,7 +55,10 @@ export interface FakeServerOptions {
   /** The answer to the four-letter word `srvr`; left out: none. */
   srvr?: string;
   onConnection?: (connection: FakeConnection) => void;
-  /** Answers a request; returns `false` to leave it to the server, which says "unimplemented" to most. */
+  /**
+   * Answers a request; returns `false` to leave it to the server, which says "unimplemented" to
+   * most.
+   */
   onRequest?: (request: FakeRequest, reply: FakeReply) => unknown;
 }
 
@@ -95,7 +99,9 @@ export class FakeServer {
   }
 
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => (this.#server ? this.#server.close(() => resolve()) : resolve()));
+    const closed = new Promise<void>((resolve) =>
+      this.#server ? this.#server.close(() => resolve()) : resolve(),
+    );
     this.#server = undefined;
     for (const connection of this.connections) connection.close();
     await closed;
@@ -106,7 +112,13 @@ export class FakeServer {
 export class FakeConnection {
   /** The client's ConnectRequest, once it has come. */
   handshake:
-    | { lastZxid: bigint; timeoutMs: number; sessionId: bigint; password: Buffer; readOnly: boolean }
+    | {
+        lastZxid: bigint;
+        timeoutMs: number;
+        sessionId: bigint;
+        password: Buffer;
+        readOnly: boolean;
+      }
     | undefined;
   /** Every request in the order of arrival, pings too. */
   readonly requests: FakeRequest[] = [];
@@ -120,7 +132,8 @@ export class FakeConnection {
   constructor(server: FakeServer, socket: Socket, index: bigint) {
     this.#server = server;
     this.#socket = socket;
-    // As from a real server: its own number in the highest byte, then a time; more than a double can hold.
+    // As from a real server: its own number in the highest byte, then a time; more than a double
+    // can hold.
     this.#newSessionId = 0x0100_018f_3a7c_0000n + index;
     socket.on("error", () => {});
     socket.on("data", (chunk) => this.#receive(chunk));
@@ -132,7 +145,9 @@ export class FakeConnection {
 
   /** What was asked, in order, without the heartbeats. */
   get opcodes(): number[] {
-    return this.requests.filter((request) => !isHeartbeat(request)).map((request) => request.opcode);
+    return this.requests
+      .filter((request) => !isHeartbeat(request))
+      .map((request) => request.opcode);
   }
 
   raw(bytes: Buffer): void {
@@ -151,7 +166,8 @@ export class FakeConnection {
   #receive(chunk: Buffer): void {
     this.#received = Buffer.concat([this.#received, chunk]);
     const { srvr } = this.#server.options;
-    if (srvr !== undefined && this.#received.equals(Buffer.from("srvr"))) return void this.#socket.end(srvr);
+    if (srvr !== undefined && this.#received.equals(Buffer.from("srvr")))
+      return void this.#socket.end(srvr);
     while (this.#received.length >= 4) {
       const end = 4 + this.#received.readInt32BE(0);
       if (this.#received.length < end) return;
@@ -180,9 +196,13 @@ export class FakeConnection {
     const flag = Buffer.alloc(request.length > 44 ? 1 : 0);
     const isNew = this.handshake.sessionId === 0n;
     const sessionId = isNew ? this.#newSessionId : this.handshake.sessionId;
-    const password = isNew ? Buffer.concat([long(~sessionId), long(sessionId)]) : this.handshake.password;
-    if (handshake === "normal") this.raw(frame(int(0), int(timeoutMs), long(sessionId), buffer(password), flag));
-    if (handshake === "expired") this.#socket.end(frame(int(0), int(0), long(0n), buffer(Buffer.alloc(16)), flag));
+    const password = isNew
+      ? Buffer.concat([long(~sessionId), long(sessionId)])
+      : this.handshake.password;
+    if (handshake === "normal")
+      this.raw(frame(int(0), int(timeoutMs), long(sessionId), buffer(password), flag));
+    if (handshake === "expired")
+      this.#socket.end(frame(int(0), int(0), long(0n), buffer(Buffer.alloc(16)), flag));
     if (handshake === "close") this.close();
   }
 
@@ -207,7 +227,13 @@ export class FakeConnection {
   }
 
   #answer(opcode: number, reply: FakeReply): void {
-    const hasEmptyAnswer: readonly number[] = [OP.ping, OP.auth, OP.setWatches, OP.setWatches2, OP.closeSession];
+    const hasEmptyAnswer: readonly number[] = [
+      OP.ping,
+      OP.auth,
+      OP.setWatches,
+      OP.setWatches2,
+      OP.closeSession,
+    ];
     if (hasEmptyAnswer.includes(opcode)) reply.ok();
     else reply.error(UNIMPLEMENTED);
     if (opcode === OP.closeSession) this.#socket.end();
@@ -215,7 +241,11 @@ export class FakeConnection {
 
   /** In line, as a real server does: a beat is answered when everything before it has been. */
   #answerHeartbeats(): void {
-    for (let next = this.#unanswered[0]; next !== undefined && isHeartbeat(next); next = this.#unanswered[0]) {
+    for (
+      let next = this.#unanswered[0];
+      next !== undefined && isHeartbeat(next);
+      next = this.#unanswered[0]
+    ) {
       this.#replyTo(next).ok(next.opcode === OP.sync ? next.body : undefined);
     }
   }

@@ -12,14 +12,20 @@ interface Faults {
   onBytes: ((direction: Direction, chunk: Buffer) => void) | undefined;
 }
 
-/** Starts a TCP proxy in front of `targetPort`; it is transparent until told otherwise. The caller closes it. */
+/**
+ * Starts a TCP proxy in front of `targetPort`; it is transparent until told otherwise. The caller
+ * closes it.
+ */
 export async function startFaultProxy(targetPort: number, host = "127.0.0.1"): Promise<FaultProxy> {
   const proxy = new FaultProxy(await freePort(), targetPort, host);
   await proxy.listen();
   return proxy;
 }
 
-/** A network that fails on demand. A fault holds for present and future connections until it is taken back. */
+/**
+ * A network that fails on demand. A fault holds for present and future connections until it is
+ * taken back.
+ */
 export class FaultProxy {
   readonly port: number;
   readonly address: string;
@@ -69,8 +75,8 @@ export class FaultProxy {
   }
 
   /**
-   * Resets the clients' ends and refuses new connections; the servers' ends stay open and silent, as
-   * behind a firewall of the client. {@link heal} and {@link listen} end it.
+   * Resets the clients' ends and refuses new connections; the servers' ends stay open and silent,
+   * as behind a firewall of the client. {@link heal} and {@link listen} end it.
    */
   async sever(): Promise<void> {
     for (const link of this.#links) link.sever();
@@ -80,7 +86,9 @@ export class FaultProxy {
   /** Accepts connections again, on the same port. */
   async listen(): Promise<void> {
     if (this.#server) return;
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => this.#accept(client));
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) =>
+      this.#accept(client),
+    );
     this.#server = server;
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -105,7 +113,10 @@ export class FaultProxy {
     for (const link of this.#links) link.flush();
   }
 
-  /** Swallows every byte for good: connections stay open and new ones are accepted, but nothing comes through. */
+  /**
+   * Swallows every byte for good: connections stay open and new ones are accepted, but nothing
+   * comes through.
+   */
   blackhole(): void {
     this.#faults.isBlackhole = true;
     for (const link of this.#links) link.swallow();
@@ -116,7 +127,10 @@ export class FaultProxy {
     this.#faults.cut = direction;
   }
 
-  /** Ends every fault but {@link refuse}: what was held is delivered, swallowed connections are reset. */
+  /**
+   * Ends every fault but {@link refuse}: what was held is delivered, swallowed connections are
+   * reset.
+   */
   heal(): void {
     this.#faults.cut = undefined;
     this.#faults.isBlackhole = false;
@@ -140,7 +154,9 @@ export class FaultProxy {
   #accept(client: Socket): void {
     this.#accepted++;
     const isBlackhole = this.#faults.isBlackhole;
-    const server = isBlackhole ? new Socket() : connect({ ...this.#target, allowHalfOpen: true, noDelay: true });
+    const server = isBlackhole
+      ? new Socket()
+      : connect({ ...this.#target, allowHalfOpen: true, noDelay: true });
     const link = new Link(client, server, this.#faults);
     if (isBlackhole) link.swallow();
     this.#links.add(link);
@@ -164,7 +180,10 @@ class Link {
     this.#client = client;
     this.#server = server;
     this.#faults = faults;
-    this.#pipes = [this.#join("to-server", client, server), this.#join("to-client", server, client)];
+    this.#pipes = [
+      this.#join("to-server", client, server),
+      this.#join("to-client", server, client),
+    ];
   }
 
   get isOpen(): boolean {
@@ -261,7 +280,10 @@ class Pipe {
   }
 }
 
-/** A chunk of several frames cut in the middle might end where a frame does, which is no damage at all. */
+/**
+ * A chunk of several frames cut in the middle might end where a frame does, which is no damage at
+ * all.
+ */
 function halfOfFirstFrame(chunk: Buffer): Buffer {
   const frame = chunk.length < 4 ? 0 : 4 + chunk.readInt32BE(0);
   const cutLength = frame > 4 && frame <= chunk.length ? frame : chunk.length;

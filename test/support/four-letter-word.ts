@@ -1,6 +1,9 @@
 import { connect } from "node:net";
 
-/** Asks a server (`host:port`) a four-letter word; rejects when it refuses, resets, or says nothing in time. */
+/**
+ * Asks a server (`host:port`) a four-letter word; rejects when it refuses, resets, or says nothing
+ * in time.
+ */
 export function fourLetterWord(address: string, word: string, timeoutMs = 10_000): Promise<string> {
   const colon = address.lastIndexOf(":");
   return new Promise((resolve, reject) => {

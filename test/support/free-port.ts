@@ -4,8 +4,9 @@ const LOWEST = 10_000;
 const HIGHEST = 31_999;
 
 /**
- * A port of 127.0.0.1 where nobody listens. It lies below the range that the kernel takes for outgoing connections:
- * from that range, a client that retries while a server is down may get the server's port, or even reach itself.
+ * A port of 127.0.0.1 where nobody listens. It lies below the range that the kernel takes for
+ * outgoing connections: from that range, a client that retries while a server is down may get the
+ * server's port, or even reach itself.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {

@@ -6,8 +6,9 @@ import { spawnTracked, temporaryDirectory } from "./tracked-process.ts";
 
 const DEBIAN = "/usr/share/java";
 
-// zookeeper.jar names its own dependencies, but forgets what Netty needs for TLS. Naming jars instead of `*` halves the
-// start-up time and leaves one logging back end, so that log() has something to show.
+// zookeeper.jar names its own dependencies, but forgets what Netty needs for TLS. Naming jars
+// instead of `*` halves the start-up time and leaves one logging back end, so that log() has
+// something to show.
 const DEBIAN_SERVER_JARS = [
   "zookeeper",
   "slf4j-simple",
@@ -23,14 +24,23 @@ function serverClassPath(): string {
 }
 
 // What peers are made of. Their own dependencies stand in their manifests.
-const DEBIAN_PEER_JARS = ["curator-recipes", "curator-framework", "curator-client", "zookeeper-recipes-lock", "guava"];
+const DEBIAN_PEER_JARS = [
+  "curator-recipes",
+  "curator-framework",
+  "curator-client",
+  "zookeeper-recipes-lock",
+  "guava",
+];
 
 /** The server's jars first, then Curator's and those of ZooKeeper's own recipes. */
 export function peerClassPath(): string {
-  return [serverClassPath(), ...DEBIAN_PEER_JARS.map((jar) => join(DEBIAN, `${jar}.jar`))].join(delimiter);
+  return [serverClassPath(), ...DEBIAN_PEER_JARS.map((jar) => join(DEBIAN, `${jar}.jar`))].join(
+    delimiter,
+  );
 }
 
-// For a quick start on a busy machine. Measurements want -XX:TieredStopAtLevel=4 again; flags given later win.
+// For a quick start on a busy machine. Measurements want -XX:TieredStopAtLevel=4 again; flags given
+// later win.
 const QUICK_START = ["-Xmx256m", "-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
 
@@ -40,10 +50,21 @@ export interface JavaOptions extends SpawnOptions {
   readonly through?: readonly string[];
 }
 
-/** Starts a JVM that does not outlive this process. `args` are JVM flags, the main class, its arguments. */
+/**
+ * Starts a JVM that does not outlive this process. `args` are JVM flags, the main class, its
+ * arguments.
+ */
 export function spawnJava(args: readonly string[], options: JavaOptions = {}): ChildProcess {
   const { classPath = serverClassPath(), through = [], ...spawnOptions } = options;
-  const [command = "java", ...words] = [...through, "java", ...QUICK_START, QUIET, "-cp", classPath, ...args];
+  const [command = "java", ...words] = [
+    ...through,
+    "java",
+    ...QUICK_START,
+    QUIET,
+    "-cp",
+    classPath,
+    ...args,
+  ];
   return spawnTracked(command, words, spawnOptions);
 }
 

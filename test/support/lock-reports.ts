@@ -1,11 +1,19 @@
-import type { LockReport, Standing } from "../../src/recipes/locks/inspect.ts";
+import type { LockReport, Standing } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import type { View } from "../../src/render/renderer.ts";
 import { plainTheme } from "../../src/render/theme.ts";
 
 export const NOW = Date.UTC(2026, 10, 16, 4, 42, 11);
 
 export function view(more: Partial<View> = {}): View {
-  return { isTTY: true, columns: 80, rows: 24, theme: plainTheme, isQuiet: false, now: () => NOW, ...more };
+  return {
+    isTTY: true,
+    columns: 80,
+    rows: 24,
+    theme: plainTheme,
+    isQuiet: false,
+    now: () => NOW,
+    ...more,
+  };
 }
 
 export function standing(more: Partial<Standing> = {}): Standing {
@@ -36,5 +44,13 @@ export function nameless({ who: _, host: __, pid: ___, cmd: ____, ...rest }: Sta
 }
 
 export function report(more: Partial<LockReport> = {}): LockReport {
-  return { path: "/deploy", exists: true, layouts: [], holders: [], waiters: [], strangers: [], ...more };
+  return {
+    path: "/deploy",
+    exists: true,
+    layouts: [],
+    holders: [],
+    waiters: [],
+    strangers: [],
+    ...more,
+  };
 }

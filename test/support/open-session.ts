@@ -7,7 +7,11 @@ import { freshChroot } from "./shared-server.ts";
 
 /** A session that is closed when the test ends. */
 export function openFor(connectString: string, options: Partial<SessionOptions> = {}): Session {
-  const session = openSession({ ...parseConnectString(connectString), timeoutMs: 10_000, ...options });
+  const session = openSession({
+    ...parseConnectString(connectString),
+    timeoutMs: 10_000,
+    ...options,
+  });
   onTestFinished(() => session.close());
   return session;
 }

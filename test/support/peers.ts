@@ -38,8 +38,8 @@ export function workCommand(
 }
 
 /**
- * Programs of several makers that contend for one lock, all writing to one log. Whoever asks to leave a fleet is let
- * finish: nothing is killed while it holds.
+ * Programs of several makers that contend for one lock, all writing to one log. Whoever asks to
+ * leave a fleet is let finish: nothing is killed while it holds.
  */
 export class Fleet {
   readonly path: string;
@@ -58,18 +58,29 @@ export class Fleet {
   #endedNs = 0n;
 
   /** One log for each name in `logs`; contenders that hold several locks at once write to each. */
-  constructor(servers: string, { path = "/lock", workMs = [1, 6] }: FleetOptions = {}, logs: readonly string[] = [""]) {
+  constructor(
+    servers: string,
+    { path = "/lock", workMs = [1, 6] }: FleetOptions = {},
+    logs: readonly string[] = [""],
+  ) {
     this.#servers = servers;
     this.path = path;
     this.#workMs = workMs;
     this.#logs = logs.map((name) => join(this.#directory, `log${name}`));
   }
 
-  /** The recipes mutex, read, write, semaphore:N, multi:NAME,NAME (below the path), latch, and writelock. */
+  /**
+   * The recipes mutex, read, write, semaphore:N, multi:NAME,NAME (below the path), latch, and
+   * writelock.
+   */
   async java(contenders: Contenders, path = this.path, logs = this.#logs): Promise<void> {
     const classPath = [await compileJava(join(PEERS, "java")), peerClassPath()].join(delimiter);
     const child = spawnJava(
-      ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "Peer", ...this.#words(contenders, path, logs)],
+      [
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+        "Peer",
+        ...this.#words(contenders, path, logs),
+      ],
       {
         classPath,
         stdio: "pipe",
@@ -80,13 +91,20 @@ export class Fleet {
 
   /** The recipes lock, read, write, semaphore:N. */
   async kazoo(contenders: Contenders): Promise<void> {
-    const program = ["-B", join(PEERS, "kazoo_peer.py"), ...this.#words(contenders, this.path, this.#logs)];
+    const program = [
+      "-B",
+      join(PEERS, "kazoo_peer.py"),
+      ...this.#words(contenders, this.path, this.#logs),
+    ];
     await this.#join(spawnTracked(PYTHON, program, { stdio: "pipe" }), contenders);
   }
 
   /** zksh as a library: the recipes mutex, compat, read, write, semaphore:N. */
   async library(contenders: Contenders): Promise<void> {
-    const program = [join(PEERS, "library-peer.js"), ...this.#words(contenders, this.path, this.#logs)];
+    const program = [
+      join(PEERS, "library-peer.js"),
+      ...this.#words(contenders, this.path, this.#logs),
+    ];
     await this.#join(spawnTracked(process.execPath, program, { stdio: "pipe" }), contenders);
   }
 
@@ -102,10 +120,14 @@ export class Fleet {
   }
 
   /**
-   * Lets them contend for a while, on a busy machine for longer, until it is enough; then lets everybody finish. Gives what
-   * the log says: when it was not enough to the last, the caller finds out there.
+   * Lets them contend for a while, on a busy machine for longer, until it is enough; then lets
+   * everybody finish. Gives what the log says: when it was not enough to the last, the caller finds
+   * out there.
    */
-  async run(seconds: number, isEnough: (intervals: Interval[]) => boolean = () => true): Promise<Interval[]> {
+  async run(
+    seconds: number,
+    isEnough: (intervals: Interval[]) => boolean = () => true,
+  ): Promise<Interval[]> {
     this.#beganNs = process.hrtime.bigint();
     await sleep(seconds * 1000);
     const options = { timeoutMs: ENOUGH_WITHIN_MS, intervalMs: 200 };
@@ -115,13 +137,19 @@ export class Fleet {
   }
 
   /** Whether it began while everybody was there: in {@link run}, up to its end. */
-  readonly isOfRun = ({ beginNs }: Interval): boolean => beginNs >= this.#beganNs && beginNs <= this.#endedNs;
+  readonly isOfRun = ({ beginNs }: Interval): boolean =>
+    beginNs >= this.#beganNs && beginNs <= this.#endedNs;
 
   /** Waits until everybody has left; rejects when somebody failed. */
   async finish(): Promise<Interval[]> {
     this.#isOver = true;
-    const results = await Promise.allSettled([...this.#loops, ...this.#peers.map((peer) => peer.leave())]);
-    const failures = results.flatMap((result) => (result.status === "rejected" ? [String(result.reason)] : []));
+    const results = await Promise.allSettled([
+      ...this.#loops,
+      ...this.#peers.map((peer) => peer.leave()),
+    ]);
+    const failures = results.flatMap((result) =>
+      result.status === "rejected" ? [String(result.reason)] : [],
+    );
     if (failures.length > 0) throw new Error(failures.join("\n"));
     return this.intervals();
   }
@@ -141,7 +169,14 @@ export class Fleet {
 
   #words(contenders: Contenders, path: string, logs: readonly string[]): string[] {
     const pairs = Object.entries(contenders).map(([name, recipe]) => `${name}=${recipe}`);
-    return [this.#servers, path, logs.join(","), String(this.#workMs[0]), String(this.#workMs[1]), ...pairs];
+    return [
+      this.#servers,
+      path,
+      logs.join(","),
+      String(this.#workMs[0]),
+      String(this.#workMs[1]),
+      ...pairs,
+    ];
   }
 
   async #join(child: ChildProcess, contenders: Contenders): Promise<void> {
@@ -151,12 +186,18 @@ export class Fleet {
     await peer.ready();
   }
 
-  async #loop(name: string, words: readonly string[], kind: Interval["kind"], log: string): Promise<void> {
+  async #loop(
+    name: string,
+    words: readonly string[],
+    kind: Interval["kind"],
+    log: string,
+  ): Promise<void> {
     const [least, most] = this.#workMs;
     while (!this.#isOver) {
       const seconds = (least + Math.random() * (most - least)) / 1000;
       const args = ["-s", this.#servers, ...words, "--", ...workCommand(log, name, kind, seconds)];
-      const { code, signal, stderr } = await startZksh(args, { input: "", timeoutMs: 30_000 }).result;
+      const { code, signal, stderr } = await startZksh(args, { input: "", timeoutMs: 30_000 })
+        .result;
       const outcome = String(code ?? signal);
       this.exits.set(outcome, (this.exits.get(outcome) ?? 0) + 1);
       if (code !== 0) throw new Error(`zksh ${words.join(" ")} ended with ${outcome}: ${stderr}`);
@@ -192,13 +233,16 @@ class Peer {
   /** Ends its input, waits for its end. */
   async leave(): Promise<void> {
     this.#child.stdin?.end();
-    await eventually(() => this.#hasEnded, { timeoutMs: LEAVES_WITHIN_MS, message: "a peer does not leave" }).catch(
-      (error: Error) => {
-        throw new Error(`${error.message}\n${this.#written}`);
-      },
-    );
+    await eventually(() => this.#hasEnded, {
+      timeoutMs: LEAVES_WITHIN_MS,
+      message: "a peer does not leave",
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}\n${this.#written}`);
+    });
     if (this.#child.exitCode !== 0 || this.#written.includes("failed: ")) {
-      throw new Error(`a peer ended with ${this.#child.exitCode ?? this.#child.signalCode}: ${this.#written}`);
+      throw new Error(
+        `a peer ended with ${this.#child.exitCode ?? this.#child.signalCode}: ${this.#written}`,
+      );
     }
   }
 

@@ -30,7 +30,9 @@ function lastLine(...texts: string[]): string | undefined {
 }
 
 test("counts what passed, and says nothing of what is not there", () => {
-  expect(lastLine(`test("a", () => {}); describe("b", () => { test("c", () => {}); });`)).toBe("2 passed, 0 failed");
+  expect(lastLine(`test("a", () => {}); describe("b", () => { test("c", () => {}); });`)).toBe(
+    "2 passed, 0 failed",
+  );
 });
 
 test("counts failures of every kind", () => {
@@ -49,6 +51,9 @@ test("does not look green when there was nothing to run", () => {
 
 test("comes last, and does not look green, when the run cannot begin", () => {
   writeFileSync(join(root, "setup.js"), `export function setup() { throw new Error("no"); }`);
-  writeFileSync(join(root, "vitest.config.js"), `export default { test: { globalSetup: "./setup.js" } };`);
+  writeFileSync(
+    join(root, "vitest.config.js"),
+    `export default { test: { globalSetup: "./setup.js" } };`,
+  );
   expect(lastLine(`test("a", () => {});`)).toBe("0 passed, 1 failed");
 });

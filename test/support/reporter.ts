@@ -7,7 +7,8 @@ export default class CountReporter implements Reporter {
   #skipped = 0;
 
   constructor() {
-    // At the very end: vitest shows some errors, those of the global setup for one, only after onTestRunEnd.
+    // At the very end: vitest shows some errors, those of the global setup for one, only after
+    // onTestRunEnd.
     process.once("exit", (code) => {
       // Whatever made the run fail, the line must not look green.
       if (code !== 0 && this.#failed === 0) this.#failed = 1;
@@ -22,8 +23,8 @@ export default class CountReporter implements Reporter {
     const states = tests.map((test) => test.result().state);
     this.#passed = states.filter((state) => state === "passed").length;
     this.#skipped = states.filter((state) => state === "skipped").length;
-    // A file that cannot be loaded and a hook that fails have errors but no test that failed; what is still pending
-    // when the run ends was interrupted.
+    // A file that cannot be loaded and a hook that fails have errors but no test that failed; what
+    // is still pending when the run ends was interrupted.
     const broken = suites.filter((suite) => suite.errors().length > 0).length;
     this.#failed = tests.length - this.#passed - this.#skipped + broken + unhandledErrors.length;
   }

@@ -10,7 +10,10 @@ declare module "vitest" {
 
 const WITHIN_MS = 10_000;
 
-/** `host:port` of the real server that the whole run shares. Others use it at the same time: stay in a chroot. */
+/**
+ * `host:port` of the real server that the whole run shares. Others use it at the same time: stay in
+ * a chroot.
+ */
 export function sharedServer(): string {
   return inject("zookeeper");
 }
@@ -22,19 +25,41 @@ export async function freshChroot(address = sharedServer()): Promise<string> {
   return `${address}${path}`;
 }
 
-/** Handshake, create and goodbye as plain bytes: what prepares a test must not depend on the code under test. */
+/**
+ * Handshake, create and goodbye as plain bytes: what prepares a test must not depend on the code
+ * under test.
+ */
 function createZnode(address: string, path: string): Promise<void> {
   const request = Buffer.concat([
-    frame(int(0), Buffer.alloc(8), int(WITHIN_MS), Buffer.alloc(8), text("\0".repeat(16)), Buffer.alloc(1)),
+    frame(
+      int(0),
+      Buffer.alloc(8),
+      int(WITHIN_MS),
+      Buffer.alloc(8),
+      text("\0".repeat(16)),
+      Buffer.alloc(1),
+    ),
     // create, open to everybody, persistent
-    frame(int(1), int(1), text(path), int(0), int(1), int(31), text("world"), text("anyone"), int(0)),
+    frame(
+      int(1),
+      int(1),
+      text(path),
+      int(0),
+      int(1),
+      int(31),
+      text("world"),
+      text("anyone"),
+      int(0),
+    ),
     frame(int(2), int(-11)),
   ]);
   const [host = "", port] = address.split(":");
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), host);
     let received = Buffer.alloc(0);
-    socket.setTimeout(WITHIN_MS, () => socket.destroy(new Error(`${address} did not create ${path}`)));
+    socket.setTimeout(WITHIN_MS, () =>
+      socket.destroy(new Error(`${address} did not create ${path}`)),
+    );
     socket.on("error", reject);
     socket.on("data", (chunk) => {
       received = Buffer.concat([received, chunk]);
@@ -44,7 +69,11 @@ function createZnode(address: string, path: string): Promise<void> {
       const code = created?.readInt32BE(12);
       if (code === 0) resolve();
       else
-        reject(new Error(`${address} did not create ${path}: ${code === undefined ? "no answer" : `error ${code}`}`));
+        reject(
+          new Error(
+            `${address} did not create ${path}: ${code === undefined ? "no answer" : `error ${code}`}`,
+          ),
+        );
     });
     socket.write(request);
   });

@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "vitest";
 import { eventually } from "./eventually.ts";
-import { ended, isRunning, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
+import {
+  ended,
+  isRunning,
+  removeDirectory,
+  spawnTracked,
+  temporaryDirectory,
+} from "./tracked-process.ts";
 
 const run = promisify(execFile);
 const PROGRAM = join(import.meta.dirname, "../../bin/zksh.js");
@@ -32,16 +38,20 @@ export interface TerminalOptions {
 export class Terminals {
   readonly #socket = `zksh-${randomUUID()}`;
   // In the foreground, so that it cannot outlive us.
-  readonly #server = spawnTracked("tmux", ["-D", "-L", this.#socket, "-f", "/dev/null"], { stdio: "ignore" });
+  readonly #server = spawnTracked("tmux", ["-D", "-L", this.#socket, "-f", "/dev/null"], {
+    stdio: "ignore",
+  });
   readonly #directory = temporaryDirectory("terminals");
   #count = 0;
 
   async tmux(...args: readonly string[]): Promise<string> {
     // No session yet is no failure.
-    const { stdout } = await run("tmux", ["-L", this.#socket, "-f", "/dev/null", ...args]).catch((error) => {
-      if (/no sessions|no server running on .* yet/.test(String(error))) return { stdout: "" };
-      throw error;
-    });
+    const { stdout } = await run("tmux", ["-L", this.#socket, "-f", "/dev/null", ...args]).catch(
+      (error) => {
+        if (/no sessions|no server running on .* yet/.test(String(error))) return { stdout: "" };
+        throw error;
+      },
+    );
     return stdout;
   }
 
@@ -58,7 +68,13 @@ export class Terminals {
     const home = options.home ?? join(this.#directory, `home-${++this.#count}`);
     const name = `t${++this.#count}`;
     const file = (what: string) => join(this.#directory, `${name}.${what}`);
-    const variables = { HOME: home, PATH: process.env.PATH ?? "", LANG: "C.UTF-8", TERM: "screen-256color", ...env };
+    const variables = {
+      HOME: home,
+      PATH: process.env.PATH ?? "",
+      LANG: "C.UTF-8",
+      TERM: "screen-256color",
+      ...env,
+    };
     const assignments = Object.entries(variables).map(([key, value]) => `${key}=${quote(value)}`);
     const program = [...command, ...args].map(quote).join(" ");
     const script = `mkdir -p ${quote(home)}
@@ -72,11 +88,23 @@ echo "[left with $code]"
 exec cat
 `;
     writeFileSync(file("sh"), script);
-    await this.tmux("new-session", "-d", "-s", name, "-x", String(columns), "-y", String(rows), `sh ${file("sh")}`);
+    await this.tmux(
+      "new-session",
+      "-d",
+      "-s",
+      name,
+      "-x",
+      String(columns),
+      "-y",
+      String(rows),
+      `sh ${file("sh")}`,
+    );
     return new Terminal(this, { name, home, file });
   }
 
-  /** Terminals that nobody reads: what programs write to them goes as far as the kernel's buffers. */
+  /**
+   * Terminals that nobody reads: what programs write to them goes as far as the kernel's buffers.
+   */
   pause(): void {
     this.#server.kill("SIGSTOP");
   }
@@ -87,7 +115,9 @@ exec cat
 
   #programs(): number[] {
     const files = readdirSync(this.#directory).filter((name) => name.endsWith(".pid"));
-    return files.map((name) => Number(readFileSync(join(this.#directory, name), "utf8"))).filter((pid) => pid > 0);
+    return files
+      .map((name) => Number(readFileSync(join(this.#directory, name), "utf8")))
+      .filter((pid) => pid > 0);
   }
 
   async stop(): Promise<void> {
@@ -145,7 +175,15 @@ export class Terminal {
   }
 
   async resize(columns: number, rows = 40): Promise<void> {
-    await this.#terminals.tmux("resize-window", "-t", this.#name, "-x", String(columns), "-y", String(rows));
+    await this.#terminals.tmux(
+      "resize-window",
+      "-t",
+      this.#name,
+      "-x",
+      String(columns),
+      "-y",
+      String(rows),
+    );
   }
 
   /** Takes the terminal away under the program. */
@@ -155,7 +193,15 @@ export class Terminal {
 
   /** What was ever shown, long lines joined, without the empty ones at the end. */
   async screen(): Promise<string> {
-    const text = await this.#terminals.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", this.#name);
+    const text = await this.#terminals.tmux(
+      "capture-pane",
+      "-p",
+      "-J",
+      "-S",
+      "-",
+      "-t",
+      this.#name,
+    );
     return text
       .split("\n")
       .map((line) => line.trimEnd())
@@ -165,7 +211,15 @@ export class Terminal {
 
   /** The numbers of the SGR sequences with which what was ever shown is painted. */
   async colorCodes(): Promise<ReadonlySet<number>> {
-    const text = await this.#terminals.tmux("capture-pane", "-e", "-p", "-S", "-", "-t", this.#name);
+    const text = await this.#terminals.tmux(
+      "capture-pane",
+      "-e",
+      "-p",
+      "-S",
+      "-",
+      "-t",
+      this.#name,
+    );
     const lists = text.split("\u001b[").flatMap((part) => /^([\d;]+)m/.exec(part)?.[1] ?? []);
     return new Set(lists.flatMap((list) => list.split(";").map(Number)));
   }
@@ -185,15 +239,19 @@ export class Terminal {
 
   /** Waits until the last line, where one types, is as wanted. */
   async endsWith(wanted: string | RegExp, timeoutMs?: number): Promise<string> {
-    const pattern = typeof wanted === "string" ? wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : wanted.source;
+    const pattern =
+      typeof wanted === "string" ? wanted.replace(/[.*+?^${}()|[\]\\]/g, "\\$&") : wanted.source;
     return this.shows(new RegExp(`(?:${pattern})$`), timeoutMs);
   }
 
   /** Waits until zksh has ended: its code, and the terminal's settings before and after. */
   async left(): Promise<{ code: number; before: string; after: string }> {
-    await eventually(() => existsSync(this.#file("code")) && readFileSync(this.#file("code"), "utf8") !== "", {
-      message: "zksh did not end",
-    });
+    await eventually(
+      () => existsSync(this.#file("code")) && readFileSync(this.#file("code"), "utf8") !== "",
+      {
+        message: "zksh did not end",
+      },
+    );
     const read = (what: string) => readFileSync(this.#file(what), "utf8");
     return { code: Number(read("code")), before: read("before"), after: read("after") };
   }

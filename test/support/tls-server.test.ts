@@ -16,8 +16,15 @@ afterAll(async () => {
   certificates.remove();
 });
 
-async function start(name: "server" | "expired" | "mismatched", clientAuth: "none" | "need"): Promise<TlsServer> {
-  const server = await startTlsServer({ certificate: certificates[name], clientCa: certificates.ca, clientAuth });
+async function start(
+  name: "server" | "expired" | "mismatched",
+  clientAuth: "none" | "need",
+): Promise<TlsServer> {
+  const server = await startTlsServer({
+    certificate: certificates[name],
+    clientCa: certificates.ca,
+    clientAuth,
+  });
   servers.push(server);
   return server;
 }
@@ -26,7 +33,9 @@ async function start(name: "server" | "expired" | "mismatched", clientAuth: "non
 function ask(server: TlsServer, options: ConnectionOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = "";
-    const socket = connect({ host: "127.0.0.1", port: server.securePort, ...options }, () => socket.write("srvr"));
+    const socket = connect({ host: "127.0.0.1", port: server.securePort, ...options }, () =>
+      socket.write("srvr"),
+    );
     socket.on("data", (chunk) => {
       answer += chunk;
     });
@@ -51,18 +60,24 @@ describe("a server with a good certificate", () => {
   });
 
   test("is not trusted through another authority", async () => {
-    await expect(ask(server, { ca: pem(certificates.otherCa) })).rejects.toThrow("unable to verify");
+    await expect(ask(server, { ca: pem(certificates.otherCa) })).rejects.toThrow(
+      "unable to verify",
+    );
   });
 });
 
 test("an expired certificate is seen as such", async () => {
   const server = await start("expired", "none");
-  await expect(ask(server, { ca: pem(certificates.ca) })).rejects.toThrow("certificate has expired");
+  await expect(ask(server, { ca: pem(certificates.ca) })).rejects.toThrow(
+    "certificate has expired",
+  );
 });
 
 test("a certificate for another name is seen as such", async () => {
   const server = await start("mismatched", "none");
-  await expect(ask(server, { ca: pem(certificates.ca) })).rejects.toThrow("does not match certificate's altnames");
+  await expect(ask(server, { ca: pem(certificates.ca) })).rejects.toThrow(
+    "does not match certificate's altnames",
+  );
 });
 
 test("a server that needs client certificates refuses who has none", async () => {

@@ -37,5 +37,10 @@ export async function startTlsServer(options: TlsServerOptions): Promise<TlsServ
       ...config,
     },
   });
-  return { server, securePort, secureAddress: `127.0.0.1:${securePort}`, stop: () => server.stop() };
+  return {
+    server,
+    securePort,
+    secureAddress: `127.0.0.1:${securePort}`,
+    stop: () => server.stop(),
+  };
 }

@@ -2,7 +2,13 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "./eventually.ts";
-import { ended, isRunning, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
+import {
+  ended,
+  isRunning,
+  removeDirectory,
+  spawnTracked,
+  temporaryDirectory,
+} from "./tracked-process.ts";
 
 const OWNER = `
 import { ended, removeDirectory, spawnTracked, temporaryDirectory } from "./tracked-process.ts";
@@ -16,18 +22,25 @@ group.stdout.once("data", (chunk) => {
 });
 `;
 
-test.each(["alone", "with its process group"])("what was started goes when its owner is killed %s", async (how) => {
-  const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", OWNER], {
-    cwd: import.meta.dirname,
-    detached: true,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const line = await new Promise<string>((resolve) => owner.stdout.once("data", (chunk) => resolve(String(chunk))));
-  const { pids, directory } = JSON.parse(line) as { pids: number[]; directory: string };
-  expect([...pids.map(isRunning), existsSync(directory)]).toEqual([true, true, true, true]);
-  process.kill(how === "alone" ? Number(owner.pid) : -Number(owner.pid), "SIGKILL");
-  await eventually(() => expect([...pids.map(isRunning), existsSync(directory)]).toEqual([false, false, false, false]));
-});
+test.each(["alone", "with its process group"])(
+  "what was started goes when its owner is killed %s",
+  async (how) => {
+    const owner = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", OWNER], {
+      cwd: import.meta.dirname,
+      detached: true,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const line = await new Promise<string>((resolve) =>
+      owner.stdout.once("data", (chunk) => resolve(String(chunk))),
+    );
+    const { pids, directory } = JSON.parse(line) as { pids: number[]; directory: string };
+    expect([...pids.map(isRunning), existsSync(directory)]).toEqual([true, true, true, true]);
+    process.kill(how === "alone" ? Number(owner.pid) : -Number(owner.pid), "SIGKILL");
+    await eventually(() =>
+      expect([...pids.map(isRunning), existsSync(directory)]).toEqual([false, false, false, false]),
+    );
+  },
+);
 
 test("a directory is removed while a program that is about to end writes there", async () => {
   const directory = temporaryDirectory("filled");

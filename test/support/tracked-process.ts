@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 
-// A test worker may be ended by a signal that leaves it no time to tidy up. So a small shell keeps the list of what is
-// to go, and acts when its input ends, which happens however the worker dies.
+// A test worker may be ended by a signal that leaves it no time to tidy up. So a small shell keeps
+// the list of what is to go, and acts when its input ends, which happens however the worker dies.
 const REAPER = `
 trap '' INT TERM HUP
 set -f
@@ -38,7 +38,10 @@ let reaper: Writable | undefined;
 function tellReaper(sign: "+" | "-", entry: string): void {
   if (reaper === undefined) {
     // Its own process group, or Ctrl-C on a terminal would end it together with those it watches.
-    const child = spawn("/bin/sh", ["-c", REAPER], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const child = spawn("/bin/sh", ["-c", REAPER], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
     child.unref();
     reaper = child.stdin;
     (child.stdin as unknown as { unref(): void }).unref();
@@ -46,8 +49,15 @@ function tellReaper(sign: "+" | "-", entry: string): void {
   reaper.write(`${sign}${entry}\n`);
 }
 
-/** Spawns a process that does not outlive this one. With `detached`, its whole process group goes with it. */
-export function spawnTracked(command: string, args: readonly string[], options: SpawnOptions = {}): ChildProcess {
+/**
+ * Spawns a process that does not outlive this one. With `detached`, its whole process group goes
+ * with it.
+ */
+export function spawnTracked(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcess {
   const child = spawn(command, args, options);
   const { pid } = child;
   if (pid === undefined) return child;
@@ -59,7 +69,8 @@ export function spawnTracked(command: string, args: readonly string[], options: 
 
 /** Settles when the process has ended, also when that was long ago. */
 export function ended(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null)
+    return Promise.resolve();
   return new Promise((resolve) => child.once("exit", () => resolve()));
 }
 
@@ -78,7 +89,10 @@ export function temporaryDirectory(name: string): string {
   return path;
 }
 
-/** Removes what {@link temporaryDirectory} made, also when a program that is just ending still writes there. */
+/**
+ * Removes what {@link temporaryDirectory} made, also when a program that is just ending still
+ * writes there.
+ */
 export function removeDirectory(path: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -86,7 +100,8 @@ export function removeDirectory(path: string): void {
       rmSync(path, { recursive: true, force: true });
       break;
     } catch (error) {
-      if (attempt === REMOVAL_ATTEMPTS || (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+      if (attempt === REMOVAL_ATTEMPTS || (error as NodeJS.ErrnoException).code !== "ENOTEMPTY")
+        throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, REMOVAL_PAUSE_MS);
     }
   }

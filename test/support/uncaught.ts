@@ -1,7 +1,12 @@
 import { onTestFinished } from "vitest";
 
-/** Takes the test runner's place, which would fail for them: what nobody has caught goes to the list until the test is over. */
-export function collectUncaught(event: "uncaughtException" | "unhandledRejection" = "uncaughtException"): unknown[] {
+/**
+ * Takes the test runner's place, which would fail for them: what nobody has caught goes to the list
+ * until the test is over.
+ */
+export function collectUncaught(
+  event: "uncaughtException" | "unhandledRejection" = "uncaughtException",
+): unknown[] {
   const uncaught: unknown[] = [];
   const usual = process.rawListeners(event);
   process.removeAllListeners(event);

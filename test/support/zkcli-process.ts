@@ -8,8 +8,15 @@ export interface ZkcliResult {
 }
 
 /** Feeds Apache zkCli, without its shell script and without its log, and waits for its end. */
-export async function runZkcli(server: string, input: string, timeZone = "UTC"): Promise<ZkcliResult> {
-  const args = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "org.apache.zookeeper.ZooKeeperMain"];
+export async function runZkcli(
+  server: string,
+  input: string,
+  timeZone = "UTC",
+): Promise<ZkcliResult> {
+  const args = [
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+    "org.apache.zookeeper.ZooKeeperMain",
+  ];
   const child = spawnJava([...args, "-server", server, "-waitforconnection"], {
     env: { PATH: process.env.PATH ?? "", LANG: "C.UTF-8", TZ: timeZone },
     stdio: "pipe",

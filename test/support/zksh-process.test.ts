@@ -26,9 +26,18 @@ afterAll(() => {
 
 test("runs the program with arguments, input, and a clean environment", async () => {
   process.env.ZKSH_SERVER = "somewhere";
-  const result = await runZksh(["a", "b c"], { program, input: "in", env: { ZKSH_YES: "1" }, cwd: directory });
+  const result = await runZksh(["a", "b c"], {
+    program,
+    input: "in",
+    env: { ZKSH_YES: "1" },
+    cwd: directory,
+  });
   delete process.env.ZKSH_SERVER;
-  expect(JSON.parse(String(result.stdout))).toEqual([["a", "b c"], ["HOME", "LANG", "PATH", "ZKSH_YES"], directory]);
+  expect(JSON.parse(String(result.stdout))).toEqual([
+    ["a", "b c"],
+    ["HOME", "LANG", "PATH", "ZKSH_YES"],
+    directory,
+  ]);
   expect(result).toMatchObject({ code: 3, signal: null, stderr: "in" });
 });
 
@@ -43,6 +52,8 @@ test("talks to a program that is running", async () => {
 test("fails with what was written when the program does not end", async () => {
   // Long enough for node to start on a busy machine.
   const stuck = startZksh(["stuck"], { program, timeoutMs: 4_000 });
-  await expect(stuck.result).rejects.toThrow(/^zksh stuck did not end within 4000 ms\nstdout: \[\["stuck"\]/);
+  await expect(stuck.result).rejects.toThrow(
+    /^zksh stuck did not end within 4000 ms\nstdout: \[\["stuck"\]/,
+  );
   await eventually(() => expect(() => process.kill(stuck.pid, 0)).toThrow("ESRCH"));
 });

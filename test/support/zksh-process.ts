@@ -5,7 +5,10 @@ import { spawnTracked, temporaryDirectory } from "./tracked-process.ts";
 const PROGRAM = join(import.meta.dirname, "../../bin/zksh.js");
 
 export interface ZkshOptions {
-  /** Written to stdin, which then ends; left out: an empty stdin for {@link runZksh}, an open one for {@link startZksh}. */
+  /**
+   * Written to stdin, which then ends; left out: an empty stdin for {@link runZksh}, an open one
+   * for {@link startZksh}.
+   */
   readonly input?: string | Buffer;
   /** What stdin is instead of a pipe: `ignore` is /dev/null, a number a descriptor of ours. */
   readonly stdin?: "ignore" | number;
@@ -15,7 +18,10 @@ export interface ZkshOptions {
   readonly isStderrUnread?: boolean;
   /** Added to an environment that has nothing but PATH, a locale, and an empty HOME. */
   readonly env?: Readonly<Record<string, string>>;
-  /** After this the process and its children are killed, and the result is an error with what was written. */
+  /**
+   * After this the process and its children are killed, and the result is an error with what was
+   * written.
+   */
   readonly timeoutMs?: number;
   readonly cwd?: string;
   /** The file that node runs, when it is not bin/zksh.js. */
@@ -53,7 +59,14 @@ export class ZkshProcess {
   readonly #stderr: Buffer[] = [];
 
   constructor(args: readonly string[], options: ZkshOptions) {
-    const { input, stdin: inputFrom = "pipe", stderr: errorsTo = "pipe", env, cwd, through = [] } = options;
+    const {
+      input,
+      stdin: inputFrom = "pipe",
+      stderr: errorsTo = "pipe",
+      env,
+      cwd,
+      through = [],
+    } = options;
     const { timeoutMs = 20_000, program = PROGRAM } = options;
     const startedAt = performance.now();
     const [command = "", ...words] = [...through, process.execPath, program, ...args];
@@ -83,7 +96,13 @@ export class ZkshProcess {
       this.#child.once("close", (code, signal) => {
         clearTimeout(timer);
         const durationMs = performance.now() - startedAt;
-        resolve({ code, signal, stdout: Buffer.concat(this.#stdout), stderr: this.stderr, durationMs });
+        resolve({
+          code,
+          signal,
+          stdout: Buffer.concat(this.#stdout),
+          stderr: this.stderr,
+          durationMs,
+        });
       });
     });
   }

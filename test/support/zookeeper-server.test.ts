@@ -42,7 +42,9 @@ describe("a server of one's own", () => {
   test("answers nobody while it is paused", async () => {
     server.pause();
     // The kernel stops its threads one after the other: the first answer may still slip through.
-    await eventually(() => expect(fourLetterWord(server.address, "ruok", 200)).rejects.toThrow("no answer to ruok"));
+    await eventually(() =>
+      expect(fourLetterWord(server.address, "ruok", 200)).rejects.toThrow("no answer to ruok"),
+    );
     server.resume();
     expect(await fourLetterWord(server.address, "ruok")).toBe("imok");
   });
@@ -73,7 +75,10 @@ describe("the shared server", () => {
     expect(new Set(chroots).size).toBe(2);
     expect(chroots[0]).toMatch(/^127\.0\.0\.1:\d+\/test-[0-9a-f-]{36}$/);
     expect(chroots[0]?.split("/")[0]).toBe(sharedServer());
-    expect(await Promise.all(chroots.map((chroot) => openFor(chroot).getChildren("/")))).toEqual([[], []]);
+    expect(await Promise.all(chroots.map((chroot) => openFor(chroot).getChildren("/")))).toEqual([
+      [],
+      [],
+    ]);
   });
 
   test("fails when there is no server to make one", async () => {

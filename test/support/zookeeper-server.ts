@@ -1,5 +1,13 @@
 import type { ChildProcess } from "node:child_process";
-import { appendFileSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { sleep } from "./eventually.ts";
 import { fourLetterWord } from "./four-letter-word.ts";
@@ -15,7 +23,10 @@ export const ASK_AGAIN_MS = 2_000;
 const EXTENDED_TYPES = "-Dzookeeper.extendedTypesEnabled=true";
 
 export interface ServerOptions {
-  /** Milliseconds; sessions may live from twice as long up to a minute, and expire on a multiple of it. */
+  /**
+   * Milliseconds; sessions may live from twice as long up to a minute, and expire on a multiple of
+   * it.
+   */
   readonly tickTime?: number;
   readonly port?: number;
   /** Lines for the configuration file; they win over ours. */
@@ -27,7 +38,9 @@ export interface ServerOptions {
 /** How a server process is started. */
 export interface Launch extends ServerOptions {
   readonly port: number;
-  /** Part of an ensemble: its `server.N` line gives the client port, and alone it need not serve. */
+  /**
+   * Part of an ensemble: its `server.N` line gives the client port, and alone it need not serve.
+   */
   readonly isMember: boolean;
   /** The address that it listens on; 127.0.0.1 unless told. */
   readonly host?: string;
@@ -35,7 +48,9 @@ export interface Launch extends ServerOptions {
   readonly through?: readonly string[];
 }
 
-/** Starts a standalone Apache ZooKeeper on 127.0.0.1 and waits until it serves. The caller stops it. */
+/**
+ * Starts a standalone Apache ZooKeeper on 127.0.0.1 and waits until it serves. The caller stops it.
+ */
 export async function startServer(options: ServerOptions = {}): Promise<ZooKeeperServer> {
   const server = new ZooKeeperServer({
     ...options,
@@ -81,7 +96,9 @@ export class ZooKeeperServer {
   }
 
   get isRunning(): boolean {
-    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+    return (
+      this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
+    );
   }
 
   get isPaused(): boolean {
@@ -129,7 +146,10 @@ export class ZooKeeperServer {
     this.#isPaused = false;
   }
 
-  /** Starts it again with the same port and data; one that is still running is stopped first, in order. */
+  /**
+   * Starts it again with the same port and data; one that is still running is stopped first, in
+   * order.
+   */
   async restart(): Promise<void> {
     await this.#end("SIGTERM");
     await this.start();
@@ -160,18 +180,21 @@ export class ZooKeeperServer {
   async #ready(child: ChildProcess): Promise<void> {
     const deadline = performance.now() + READY_WITHIN_MS;
     while (!(await this.#answers().catch(() => false))) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the server ended:\n${this.log()}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`the server ended:\n${this.log()}`);
       if (performance.now() > deadline) throw new Error(`the server is not ready:\n${this.log()}`);
       await sleep(20);
     }
   }
 
   async #answers(): Promise<boolean> {
-    // Somebody else on this port would answer as well; the working directory tells whose answer it is.
+    // Somebody else on this port would answer as well; the working directory tells whose answer it
+    // is.
     const environment = await fourLetterWord(this.address, "envi", ASK_AGAIN_MS);
     if (!environment.includes(`user.dir=${this.#directory}\n`)) return false;
     if (this.#launch.isMember) return true;
-    if (!(await fourLetterWord(this.address, "srvr", ASK_AGAIN_MS)).includes("Mode: ")) return false;
+    if (!(await fourLetterWord(this.address, "srvr", ASK_AGAIN_MS)).includes("Mode: "))
+      return false;
     // The secure port opens after the plain one has begun to serve.
     const securePort = this.#settings.secureClientPort;
     return securePort === undefined || isListening(Number(securePort));

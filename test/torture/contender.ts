@@ -74,7 +74,13 @@ export class Contender {
         this.grants++;
         this.onGrant?.();
       };
-      this.#process = startZksh(args, { input: "", env, timeoutMs, onStderr, ...(program && { program }) });
+      this.#process = startZksh(args, {
+        input: "",
+        env,
+        timeoutMs,
+        onStderr,
+        ...(program && { program }),
+      });
       const { pid, result } = this.#process;
       const { code, signal, stderr } = await result;
       this.#process = undefined;
@@ -89,15 +95,32 @@ export class Contender {
     const timeout = ["--session-timeout", `${Math.round(random.between(4_000, 6_000))}ms`];
     const isReader = random.chance(0.6);
     if (recipe === "lock") return { words: ["lock", ...timeout], kind: "exclusive" };
-    if (recipe === "sem") return { words: ["sem", "--limit", String(LIMIT), ...timeout], kind: "permit" };
-    return { words: ["rwlock", isReader ? "read" : "write", ...timeout], kind: isReader ? "read" : "write" };
+    if (recipe === "sem")
+      return { words: ["sem", "--limit", String(LIMIT), ...timeout], kind: "permit" };
+    return {
+      words: ["rwlock", isReader ? "read" : "write", ...timeout],
+      kind: isReader ? "read" : "write",
+    };
   }
 
-  /** Mostly short, now and then longer than a session and a deposed leader live, and not always obedient. */
+  /**
+   * Mostly short, now and then longer than a session and a deposed leader live, and not always
+   * obedient.
+   */
   #work(kind: Kind): string[] {
     const { log, random } = this.#options;
     const length = random.weighted({ short: 75, middle: 15, long: 10 });
-    const seconds = { short: random.between(0.002, 0.03), middle: random.between(0.1, 1), long: random.between(2, 12) };
-    return workCommand(log, this.name, kind, seconds[this.isCalm ? "short" : length], random.chance(0.25));
+    const seconds = {
+      short: random.between(0.002, 0.03),
+      middle: random.between(0.1, 1),
+      long: random.between(2, 12),
+    };
+    return workCommand(
+      log,
+      this.name,
+      kind,
+      seconds[this.isCalm ? "short" : length],
+      random.chance(0.25),
+    );
   }
 }

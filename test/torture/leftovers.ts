@@ -10,7 +10,10 @@ import { fourLetterWord } from "../support/four-letter-word.ts";
 /** Killed sessions live on for their timeout, and the server looks only now and then. */
 const GONE_WITHIN_MS = 20_000;
 
-/** What is there although nobody is: processes with `mark` in their environment, znodes below `path`, watches. */
+/**
+ * What is there although nobody is: processes with `mark` in their environment, znodes below
+ * `path`, watches.
+ */
 export async function leftovers(ensemble: Ensemble, path: string, mark: string): Promise<string[]> {
   const processes = await lasting("processes", () => markedProcesses(mark));
   const znodes = await lasting("znodes", () => ticketsBelow(ensemble, path));
@@ -25,7 +28,9 @@ function markedProcesses(mark: string): string[] {
     .flatMap((pid) => {
       try {
         if (!readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark)) return [];
-        return [`${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 300)}`];
+        return [
+          `${pid} ${readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").slice(0, 300)}`,
+        ];
       } catch {
         // It has ended meanwhile.
         return [];
@@ -70,7 +75,9 @@ async function childrenOf(session: Session, path: string): Promise<string[]> {
 }
 
 async function watchCounts(ensemble: Ensemble): Promise<string[]> {
-  const answers = await Promise.all(ensemble.servers.map((server) => fourLetterWord(server.address, "mntr")));
+  const answers = await Promise.all(
+    ensemble.servers.map((server) => fourLetterWord(server.address, "mntr")),
+  );
   return answers.flatMap((answer, index) => {
     const count = /^zk_watch_count\s+(\d+)$/m.exec(answer)?.[1];
     return count === "0" ? [] : [`${ensemble.servers[index]?.address} counts ${count}`];

@@ -15,7 +15,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },
     recipe: { type: "string" },
     processes: { type: "string", default: "8" },
-    // Takes the place of zksh: with test/torture/fixtures/careless-lock.js the rig has something to find.
+    // Takes the place of zksh: with test/torture/fixtures/careless-lock.js the rig has something to
+    // find.
     program: { type: "string" },
   },
 });
@@ -26,12 +27,17 @@ const [seconds, seed, processes] = [values.seconds, values.seed, values.processe
   number,
 ];
 if (recipes.length === 0 || !(seconds > 0) || !(processes > 0) || !Number.isInteger(seed)) {
-  console.error("usage: npm run torture -- [--seconds N] [--seed N] [--recipe lock|rwlock|sem] [--processes N]");
+  console.error(
+    "usage: npm run torture -- [--seconds N] [--seed N] [--recipe lock|rwlock|sem] [--processes N]",
+  );
   process.exit(2);
 }
 
 const root = join(import.meta.dirname, "../..");
-execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], { cwd: root, stdio: "inherit" });
+execFileSync(process.execPath, [join(root, "scripts/build.js"), "--quiet"], {
+  cwd: root,
+  stdio: "inherit",
+});
 
 let isFine = true;
 for (const recipe of recipes) {

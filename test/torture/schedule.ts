@@ -17,7 +17,10 @@ const WEIGHTS = {
   "stop-both": 2,
   /** zksh stands still from a moment within the first 30 ms after the lock was granted. */
   "stop-at-start": 2,
-  /** The watchdog of zksh is killed (-9); later zksh stands still, so that only a new watchdog can act. */
+  /**
+   * The watchdog of zksh is killed (-9); later zksh stands still, so that only a new watchdog can
+   * act.
+   */
   "kill-watchdog": 2,
   "restart-follower": 1,
   "kill-leader": 1,
@@ -71,8 +74,12 @@ export function makeSchedule(seed: number, seconds: number, processes: number): 
       fault,
       aimsAtHolder: random.chance(0.6),
       victim: random.index(processes),
-      // More short ones than long ones: while somebody ahead is cut off, nobody is served. And none long after the end.
-      lastsMs: Math.min(Math.round(least + random.next() ** 2 * (most - least)), seconds * 1_000 - atMs + 2_000),
+      // More short ones than long ones: while somebody ahead is cut off, nobody is served. And none
+      // long after the end.
+      lastsMs: Math.min(
+        Math.round(least + random.next() ** 2 * (most - least)),
+        seconds * 1_000 - atMs + 2_000,
+      ),
       server: random.index(3),
       delayMs: Math.round(random.between(30, 800)),
       startMs: Math.floor(random.next() ** 2 * 30),

@@ -28,14 +28,21 @@ export class Servers {
     const proxies = await Promise.all(
       members.map(({ quorumPort }) => Promise.all(members.map(() => startFaultProxy(quorumPort)))),
     );
-    const ensemble = await startMembers(members, { config: { syncLimit: SYNC_LIMIT } }, (viewer, target) => {
-      const proxy = proxies[members.indexOf(target)]?.[members.indexOf(viewer)];
-      return viewer === target || proxy === undefined ? target.quorumPort : proxy.port;
-    });
+    const ensemble = await startMembers(
+      members,
+      { config: { syncLimit: SYNC_LIMIT } },
+      (viewer, target) => {
+        const proxy = proxies[members.indexOf(target)]?.[members.indexOf(viewer)];
+        return viewer === target || proxy === undefined ? target.quorumPort : proxy.port;
+      },
+    );
     return new Servers(ensemble, proxies);
   }
 
-  /** The followers' connections to the leader are reset, the leader hears nothing; ends when it has stepped down. */
+  /**
+   * The followers' connections to the leader are reset, the leader hears nothing; ends when it has
+   * stepped down.
+   */
   async depose(leader: ZooKeeperServer): Promise<void> {
     const proxies = this.#proxies[this.ensemble.servers.indexOf(leader)] ?? [];
     try {

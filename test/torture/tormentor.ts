@@ -36,18 +36,25 @@ export class Tormentor {
   readonly #awaitGrant: ((contender: Contender) => void)[] = [];
   #isServerDown = false;
 
-  constructor(contenders: readonly Contender[], servers: Servers, holders: () => readonly Holder[]) {
+  constructor(
+    contenders: readonly Contender[],
+    servers: Servers,
+    holders: () => readonly Holder[],
+  ) {
     this.#contenders = contenders;
     this.#servers = servers;
     this.#holders = holders;
-    for (const contender of contenders) contender.onGrant = () => this.#awaitGrant.shift()?.(contender);
+    for (const contender of contenders)
+      contender.onGrant = () => this.#awaitGrant.shift()?.(contender);
   }
 
   /** Returns when everything has been done and undone. */
   async run(schedule: readonly Step[]): Promise<void> {
     for (const step of schedule) {
       await sleep(step.afterMs);
-      const done = this.#do(step).catch((error: Error) => this.#note(`${step.fault} failed: ${error.message}`));
+      const done = this.#do(step).catch((error: Error) =>
+        this.#note(`${step.fault} failed: ${error.message}`),
+      );
       this.#underWay.add(done);
       void done.finally(() => this.#underWay.delete(done));
     }
@@ -83,7 +90,10 @@ export class Tormentor {
         const { process: stopped } = victim;
         if (stopped === undefined) return;
         const worker = fault === "stop-both" ? holder?.pid : undefined;
-        this.#begin(fault, `${whom} pid ${stopped.pid}${worker ? ` and ${worker}` : ""} for ${lastsMs} ms`);
+        this.#begin(
+          fault,
+          `${whom} pid ${stopped.pid}${worker ? ` and ${worker}` : ""} for ${lastsMs} ms`,
+        );
         stopped.kill("SIGSTOP");
         if (worker) signal(worker, "SIGSTOP");
         await sleep(lastsMs);
@@ -98,11 +108,13 @@ export class Tormentor {
 
     if (network.isFaulty) return;
     network.isFaulty = true;
-    const proxies = fault === "blackhole-one" ? network.proxies.slice(step.server).slice(0, 1) : network.proxies;
+    const proxies =
+      fault === "blackhole-one" ? network.proxies.slice(step.server).slice(0, 1) : network.proxies;
     this.#begin(fault, `${whom} for ${lastsMs} ms`);
     for (const proxy of proxies) {
       if (fault === "delay") proxy.delay(step.delayMs);
-      else if (fault === "stall") proxy.stall(["to-server", "to-client", "both"][step.server] as "both");
+      else if (fault === "stall")
+        proxy.stall(["to-server", "to-client", "both"][step.server] as "both");
       else proxy.blackhole();
     }
     await sleep(lastsMs);
@@ -118,7 +130,10 @@ export class Tormentor {
     const stopped = contender?.process;
     if (contender === undefined || stopped === undefined) return;
     stopped.kill("SIGSTOP");
-    this.#begin("stop-at-start", `${contender.name} pid ${stopped.pid} after ${startMs} ms for ${lastsMs} ms`);
+    this.#begin(
+      "stop-at-start",
+      `${contender.name} pid ${stopped.pid} after ${startMs} ms for ${lastsMs} ms`,
+    );
     await sleep(lastsMs);
     stopped.kill("SIGCONT");
     this.#note(`stop-at-start of ${contender.name} pid ${stopped.pid} is over`);
@@ -134,10 +149,15 @@ export class Tormentor {
   async #killWatchdog(zksh: ZkshProcess | undefined, whom: string, lastsMs: number): Promise<void> {
     const killed = zksh && watchdogOf(zksh.pid);
     if (zksh === undefined || killed === undefined) return;
-    this.#begin("kill-watchdog", `${killed} of ${whom} pid ${zksh.pid}, then stopped for ${lastsMs} ms`);
+    this.#begin(
+      "kill-watchdog",
+      `${killed} of ${whom} pid ${zksh.pid}, then stopped for ${lastsMs} ms`,
+    );
     signal(killed, "SIGKILL");
     const isReplaced = () => ![undefined, killed].includes(watchdogOf(zksh.pid));
-    await eventually(isReplaced, { timeoutMs: NEW_WATCHDOG_WITHIN_MS, intervalMs: 50 }).catch(() => {});
+    await eventually(isReplaced, { timeoutMs: NEW_WATCHDOG_WITHIN_MS, intervalMs: 50 }).catch(
+      () => {},
+    );
     await sleep(ARMED_WITHIN_MS);
     zksh.kill("SIGSTOP");
     await sleep(lastsMs);
@@ -196,7 +216,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
 function watchdogOf(pid: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-    const isWatchdog = (child: string) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("watchdog.js");
+    const isWatchdog = (child: string) =>
+      readFileSync(`/proc/${child}/cmdline`, "utf8").includes("watchdog.js");
     return children.filter((child) => child !== "" && isWatchdog(child)).map(Number)[0];
   } catch {
     // One of them has ended meanwhile.

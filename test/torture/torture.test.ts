@@ -14,7 +14,11 @@ test.each([
   { recipe: "lock", seconds: 18 },
   { recipe: "rwlock", seconds: 8 },
   { recipe: "sem", seconds: 8 },
-] as const)("$recipe excludes while networks, servers and processes fail", { timeout: 180_000 }, async (options) => {
-  const report = await torture({ ...options, seed: 4, processes: 6 });
-  expect(report.violations, report.summary).toEqual([]);
-});
+] as const)(
+  "$recipe excludes while networks, servers and processes fail",
+  { timeout: 180_000 },
+  async (options) => {
+    const report = await torture({ ...options, seed: 4, processes: 6 });
+    expect(report.violations, report.summary).toEqual([]);
+  },
+);

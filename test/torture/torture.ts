@@ -2,7 +2,13 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { type Interval, parseExclusionLog, served, type Violation, violations } from "../support/exclusion-log.ts";
+import {
+  type Interval,
+  parseExclusionLog,
+  served,
+  type Violation,
+  violations,
+} from "../support/exclusion-log.ts";
 import { Random } from "../support/random.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 import { Contender, type End, LIMIT, type RecipeName } from "./contender.ts";
@@ -77,7 +83,9 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     let completedBefore: ReadonlyMap<Contender, number> | undefined;
     let isHopeless = false;
     const isOver = (contender: Contender) =>
-      isHopeless || (completedBefore !== undefined && contender.completed > (completedBefore.get(contender) ?? 0));
+      isHopeless ||
+      (completedBefore !== undefined &&
+        contender.completed > (completedBefore.get(contender) ?? 0));
     const loops = contenders.map((contender) => contender.loopUntil(() => isOver(contender)));
     const ending = Promise.all(loops);
     // A process that hangs is reported below, with the rest.
@@ -86,12 +94,21 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     await tormentor.run(makeSchedule(seed, seconds, processes));
     for (const contender of contenders) contender.isCalm = true;
     // Turns that began before do not count: they may have been granted long ago.
-    completedBefore = new Map(contenders.map((one) => [one, one.completed + (one.process === undefined ? 0 : 1)]));
-    const unserved = () => contenders.filter((contender) => !isOver(contender)).map(({ name }) => name);
-    await eventually(() => unserved().length === 0, { timeoutMs: SERVED_WITHIN_MS, intervalMs: 100 }).catch(() => {});
-    const hungry = unserved().map((name) => `${name} was not served within ${SERVED_WITHIN_MS} ms after the torment`);
+    completedBefore = new Map(
+      contenders.map((one) => [one, one.completed + (one.process === undefined ? 0 : 1)]),
+    );
+    const unserved = () =>
+      contenders.filter((contender) => !isOver(contender)).map(({ name }) => name);
+    await eventually(() => unserved().length === 0, {
+      timeoutMs: SERVED_WITHIN_MS,
+      intervalMs: 100,
+    }).catch(() => {});
+    const hungry = unserved().map(
+      (name) => `${name} was not served within ${SERVED_WITHIN_MS} ms after the torment`,
+    );
     isHopeless = true;
-    for (const name of unserved()) contenders.find((one) => one.name === name)?.process?.kill("SIGKILL");
+    for (const name of unserved())
+      contenders.find((one) => one.name === name)?.process?.kill("SIGKILL");
     const stuck = await ending.then(
       () => [],
       (error: Error) => [error.message],
@@ -116,13 +133,16 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         const end = `${milliseconds(atNs)} ${contender} pid ${pid} ended with ${outcome}: ${stderr.trim()}`;
         return `${end}${around(atNs, atNs, tormentor.happenings)}`;
       }),
-      ...tormentor.happenings.filter(({ text }) => text.includes(" failed: ")).map(({ text }) => `the rig: ${text}`),
+      ...tormentor.happenings
+        .filter(({ text }) => text.includes(" failed: "))
+        .map(({ text }) => `the rig: ${text}`),
       ...(program === undefined && contenders.every(({ grants }) => grants === 0)
         ? ["the rig: no zksh said that it was granted the lock"]
         : []),
       ...(await leftovers(ensemble, PATH, mark)),
     ];
-    for (const { atNs, text } of tormentor.happenings) options.onHappening?.(`${milliseconds(atNs)} ${text}`);
+    for (const { atNs, text } of tormentor.happenings)
+      options.onHappening?.(`${milliseconds(atNs)} ${text}`);
     return {
       summary: summarize(options, intervals, broken, counts, tormentor, contenders),
       violations: found,
@@ -135,7 +155,10 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   }
 }
 
-/** Whoever has begun and not ended, as far as the end of the log tells; beats keep whoever still works in it. */
+/**
+ * Whoever has begun and not ended, as far as the end of the log tells; beats keep whoever still
+ * works in it.
+ */
 function holdersIn(log: string, contenders: readonly Contender[]): Holder[] {
   const open = new Set<string>();
   for (const line of tail(log, 8_192).split("\n").slice(1)) {
@@ -178,7 +201,9 @@ function around(fromNs: bigint, toNs: bigint, happenings: readonly Happening[]):
 }
 
 function unexpectedEnds(contenders: readonly Contender[]): End[] {
-  return contenders.flatMap(({ ends }) => ends.filter(({ outcome }) => !EXPECTED_EXITS.includes(outcome)));
+  return contenders.flatMap(({ ends }) =>
+    ends.filter(({ outcome }) => !EXPECTED_EXITS.includes(outcome)),
+  );
 }
 
 function summarize(

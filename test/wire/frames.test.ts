@@ -50,7 +50,13 @@ describe("FrameReader", () => {
 
   test("skips empty chunks", () => {
     const frames = new FrameReader(100);
-    for (const chunk of [Buffer.alloc(0), frame(bits("1")), Buffer.alloc(0), Buffer.alloc(0), frame(bits("0"))]) {
+    for (const chunk of [
+      Buffer.alloc(0),
+      frame(bits("1")),
+      Buffer.alloc(0),
+      Buffer.alloc(0),
+      frame(bits("0")),
+    ]) {
       frames.push(chunk);
     }
     expect(read(frames)).toEqual(["1", "0"]);

@@ -26,10 +26,18 @@ describe("JuteWriter", () => {
     ["an empty buffer", (w) => w.buffer(Buffer.alloc(0)), "00000000"],
     ["a missing buffer", (w) => w.buffer(null), "ffffffff"],
     ["an ASCII string", (w) => w.string("/a"), "000000022f61"],
-    ["a string of one to four bytes a character", (w) => w.string("aé€😀"), "0000000a61c3a9e282acf09f9880"],
+    [
+      "a string of one to four bytes a character",
+      (w) => w.string("aé€😀"),
+      "0000000a61c3a9e282acf09f9880",
+    ],
     ["an empty string", (w) => w.string(""), "00000000"],
     ["a missing string", (w) => w.string(null), "ffffffff"],
-    ["a vector", (w) => w.vector(["a", "b"], (item) => w.string(item)), "00000002 00000001 61 00000001 62"],
+    [
+      "a vector",
+      (w) => w.vector(["a", "b"], (item) => w.string(item)),
+      "00000002 00000001 61 00000001 62",
+    ],
     ["an empty vector", (w) => w.vector([], () => w.int(1)), "00000000"],
   ])("writes %s", (_, write, bytes) => {
     expect(written(write)).toBe(bytes.replaceAll(" ", ""));
@@ -86,7 +94,11 @@ describe("JuteWriter", () => {
 describe("JuteReader", () => {
   test("reads one value after the other and knows what is left", () => {
     const bytes = reader("fffffffe 0100018f3a7c0001 01 00000002 01ff 00000003 e282ac");
-    expect([bytes.int(), bytes.long(), bytes.boolean()]).toEqual([-2, 0x0100_018f_3a7c_0001n, true]);
+    expect([bytes.int(), bytes.long(), bytes.boolean()]).toEqual([
+      -2,
+      0x0100_018f_3a7c_0001n,
+      true,
+    ]);
     expect(bytes.buffer()).toEqual(Buffer.from([1, 255]));
     expect(bytes.remaining).toBe(7);
     expect(bytes.string()).toBe("€");
@@ -104,7 +116,10 @@ describe("JuteReader", () => {
 
   test("tells missing strings and buffers from empty ones", () => {
     expect([reader("ffffffff").string(), reader("00000000").string()]).toEqual([null, ""]);
-    expect([reader("ffffffff").buffer(), reader("00000000").buffer()]).toEqual([null, Buffer.alloc(0)]);
+    expect([reader("ffffffff").buffer(), reader("00000000").buffer()]).toEqual([
+      null,
+      Buffer.alloc(0),
+    ]);
     expect(() => reader("ffffffff").text()).toThrow("a string is missing");
   });
 
@@ -148,11 +163,14 @@ describe("JuteReader", () => {
     { length: 4_096, of: 5_000, isCopied: false },
     { length: 49_999, of: 100_000, isCopied: true },
     { length: 50_000, of: 100_000, isCopied: false },
-  ])("copies short data out of the chunk, leaves long data in it: $length of $of bytes", ({ length, of, isCopied }) => {
-    const chunk = Buffer.alloc(of);
-    chunk.writeInt32BE(length, 0);
-    const data = new JuteReader(chunk).buffer();
-    chunk.fill(1);
-    expect([data?.length, data?.[0]]).toEqual([length, isCopied ? 0 : 1]);
-  });
+  ])(
+    "copies short data out of the chunk, leaves long data in it: $length of $of bytes",
+    ({ length, of, isCopied }) => {
+      const chunk = Buffer.alloc(of);
+      chunk.writeInt32BE(length, 0);
+      const data = new JuteReader(chunk).buffer();
+      chunk.fill(1);
+      expect([data?.length, data?.[0]]).toEqual([length, isCopied ? 0 : 1]);
+    },
+  );
 });

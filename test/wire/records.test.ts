@@ -83,25 +83,43 @@ describe("create", () => {
 
 describe("handshake", () => {
   test("asks with version, zxid, timeout, session, password and the read-only flag", () => {
-    const request = { lastZxidSeen: 0x1_0000_0002n, timeoutMs: 30_000, sessionId: -2n, password: Buffer.alloc(2, 7) };
+    const request = {
+      lastZxidSeen: 0x1_0000_0002n,
+      timeoutMs: 30_000,
+      sessionId: -2n,
+      password: Buffer.alloc(2, 7),
+    };
     const head = "00000000 0000000100000002 00007530 fffffffffffffffe 00000002 0707";
-    expectWritten((writer) => writeConnectRequest(writer, { ...request, readOnly: true }), head, "01");
-    expectWritten((writer) => writeConnectRequest(writer, { ...request, readOnly: false }), head, "00");
+    expectWritten(
+      (writer) => writeConnectRequest(writer, { ...request, readOnly: true }),
+      head,
+      "01",
+    );
+    expectWritten(
+      (writer) => writeConnectRequest(writer, { ...request, readOnly: false }),
+      head,
+      "00",
+    );
   });
 
   test("is answered with or without a read-only flag", () => {
     const head = "00000000 00001770 0100018f3a7c0000 00000002 0707";
     const sessionId = 0x0100_018f_3a7c_0000n;
-    const response = { protocolVersion: 0, timeoutMs: 6000, sessionId, password: Buffer.alloc(2, 7) };
+    const response = {
+      protocolVersion: 0,
+      timeoutMs: 6000,
+      sessionId,
+      password: Buffer.alloc(2, 7),
+    };
     expect(readConnectResponse(reader(head))).toEqual({ ...response, readOnly: false });
     expect(readConnectResponse(reader(head, "00"))).toEqual({ ...response, readOnly: false });
     expect(readConnectResponse(reader(head, "01"))).toEqual({ ...response, readOnly: true });
   });
 
   test("may be answered without a password", () => {
-    expect(readConnectResponse(reader("00000000 00000000 0000000000000000 ffffffff")).password).toEqual(
-      Buffer.alloc(16),
-    );
+    expect(
+      readConnectResponse(reader("00000000 00000000 0000000000000000 ffffffff")).password,
+    ).toEqual(Buffer.alloc(16));
   });
 });
 
@@ -109,6 +127,10 @@ describe("multi header", () => {
   test("is written with the error left open, and read whole", () => {
     expectWritten((writer) => writeMultiHeader(writer, 13, false), "0000000d 00 ffffffff");
     expectWritten((writer) => writeMultiHeader(writer, -1, true), "ffffffff 01 ffffffff");
-    expect(readMultiHeader(reader("ffffffff 01 ffffff9b"))).toEqual({ type: -1, done: true, err: -101 });
+    expect(readMultiHeader(reader("ffffffff 01 ffffff9b"))).toEqual({
+      type: -1,
+      done: true,
+      err: -101,
+    });
   });
 });

@@ -1,9 +1,9 @@
-import { formatDuration } from "../../duration.ts";
 import { LockError } from "../../errors.ts";
 import { nameParty } from "../../recipes/locks/lock-recipe.ts";
 import type { LockProgress } from "../../results/locks.ts";
+import { formatDuration } from "../../text/duration.ts";
+import type { LockKind } from "./lock-kind.ts";
 import type { LockValues } from "./options.ts";
-import type { Recipe } from "./recipe.ts";
 
 /** Remembers who holds what is waited for, for the error of a waiter that gives up. */
 export class Conflict {
@@ -17,8 +17,16 @@ export class Conflict {
   }
 
   /** With the code of -E, and with the holder that we waited for. */
-  inFull(error: unknown, { paths }: Recipe, { conflictExitCode: exitCode, wait = 0 }: LockValues): unknown {
-    if (!(error instanceof LockError) || (error.reason !== "busy" && error.reason !== "lock-timeout")) return error;
+  inFull(
+    error: unknown,
+    { paths }: LockKind,
+    { conflictExitCode: exitCode, wait = 0 }: LockValues,
+  ): unknown {
+    if (
+      !(error instanceof LockError) ||
+      (error.reason !== "busy" && error.reason !== "lock-timeout")
+    )
+      return error;
     const by = this.#holder === "" ? "" : `: still held by ${this.#holder}`;
     // The time that was asked for: that connecting took a part of it does not matter.
     const late = `gave up on ${paths.join(" and ")} after ${formatDuration(wait)}${by}`;

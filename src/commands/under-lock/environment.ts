@@ -7,11 +7,16 @@ const LOCK_MODES: readonly LockMode[] = ["exclusive", "read", "write", "semaphor
 
 export interface EnvironmentOptions {
   readonly timeoutMs: number;
-  /** What programs around this one hold: a line each, with tabs between path, token, mode, znode and session. */
+  /**
+   * What programs around this one hold: a line each, with tabs between path, token, mode, znode and
+   * session.
+   */
   readonly outer: string | undefined;
 }
 
-/** With several locks the plain variables are those of the first path; ZK_LOCK_HELD has them all. */
+/**
+ * With several locks the plain variables are those of the first path; ZK_LOCK_HELD has them all.
+ */
 export function lockEnvironment(
   locks: readonly HeldLock[],
   { timeoutMs, outer }: EnvironmentOptions,

@@ -1,9 +1,14 @@
 /** What a guard goes by: what the options say, and the times that follow from the session. */
-import type { ChildEnd, GuardedChild, GuardRequest, RunLimits } from "../../child.ts";
+import type {
+  ChildEnd,
+  GuardedChild,
+  GuardRequest,
+  RunLimits,
+} from "../../processes/child-requests.ts";
 import type { LockProgress, StopReason } from "../../results/locks.ts";
 import type { Session } from "../../session/session.ts";
-import type { Held } from "./recipe.ts";
-import { pathOf, type Task } from "./task.ts";
+import type { Held } from "./lock-kind.ts";
+import { type LockRun, pathOf } from "./lock-run.ts";
 
 export interface GuardSettings {
   readonly path: string;
@@ -11,7 +16,10 @@ export interface GuardSettings {
   readonly graceMs: number | undefined;
   readonly stopSignal: NodeJS.Signals;
   readonly onSuspend: "ignore" | "stop" | "term";
-  /** Undefined: SIGTERM and the grace for a session that runs out, SIGKILL at once for a deleted ticket. */
+  /**
+   * Undefined: SIGTERM and the grace for a session that runs out, SIGKILL at once for a deleted
+   * ticket.
+   */
   readonly onLost: "term" | "kill" | "warn" | undefined;
   readonly onRevoke: "term" | "ignore";
 }
@@ -20,7 +28,9 @@ export interface GuardOptions {
   readonly session: Session;
   readonly holding: Pick<Held, "signal" | "heldForMs" | "onRevoke">;
   readonly settings: GuardSettings;
-  start(hooks: Pick<GuardRequest, "onSignal" | "onUnguarded" | "firstPermit">): Promise<GuardedChild>;
+  start(
+    hooks: Pick<GuardRequest, "onSignal" | "onUnguarded" | "firstPermit">,
+  ): Promise<GuardedChild>;
   tell(progress: LockProgress): void;
 }
 
@@ -30,13 +40,20 @@ export interface GuardedEnd {
   readonly stopped?: StopReason;
 }
 
-export function guardSettings(task: Task): GuardSettings {
-  const { grace: graceMs, stopSignal = "SIGTERM", onSuspend = "ignore", onLost, onRevoke = "term" } = task.values;
+export function guardSettings(task: LockRun): GuardSettings {
+  const {
+    grace: graceMs,
+    stopSignal = "SIGTERM",
+    onSuspend = "ignore",
+    onLost,
+    onRevoke = "term",
+  } = task.values;
   return { path: pathOf(task), graceMs, stopSignal, onSuspend, onLost, onRevoke };
 }
 
 /**
- * The session timeout may change with every reconnect, so both times are derived from the present one: a grace made for
+ * The session timeout may change with every reconnect, so both times are derived from the present
+ * one: a grace made for
  * 30 s, kept when the server comes back with 6 s, would stop a healthy command.
  */
 export class Pace {
@@ -53,7 +70,10 @@ export class Pace {
     return this.#graceMs ?? Math.min(5_000, this.#session.timeoutMs / 4);
   }
 
-  /** How often clocks are compared: fine enough for the margin that the session keeps before its end. */
+  /**
+   * How often clocks are compared: fine enough for the margin that the session keeps before its
+   * end.
+   */
   get tickMs(): number {
     return Math.min(250, Math.max(20, this.#session.timeoutMs / 80));
   }

@@ -1,19 +1,21 @@
 /**
  * Runs a program for as long as a lock is held, and not a moment longer.
  *
- * The safety clock: `heldForMs` is the time for which ZooKeeper cannot give the lock to anybody else, even if nothing is
- * ever heard again. When no more than the grace is left of it, the program is asked to end; when it has run out, the
- * program is killed. Both are over before the server can expire the session. The same limits are handed on to a process
- * that outlives us, in case we are frozen or killed.
+ * The safety clock: `heldForMs` is the time for which ZooKeeper cannot give the lock to anybody
+ * else, even if nothing is ever heard again. When no more than the grace is left of it, the program
+ * is asked to end; when it has run out, the program is killed. Both are over before the server can
+ * expire the session. The same limits are handed on to a process that outlives us, in case we are
+ * frozen or killed.
  */
-import type { GuardedChild } from "../../child.ts";
+
 import { LockError } from "../../errors.ts";
+import type { GuardedChild } from "../../processes/child-requests.ts";
 import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
 import type { Session } from "../../session/session.ts";
+import { awaitProcessEnd } from "./await-process-end.ts";
 import { type GuardedEnd, type GuardOptions, Pace, runLimits } from "./guard-settings.ts";
 import { type SentSignal, Stopper } from "./stopper.ts";
 import { Unstoppable } from "./unstoppable.ts";
-import { untilGone } from "./until-gone.ts";
 
 /** A second signal within this time means it. */
 const IMPATIENCE_MS = 2_000;
@@ -44,7 +46,8 @@ export class Guard {
       firstPermit: () => runLimits(holding, settings, pace),
     });
     const { pid } = child;
-    const onSignal = (sent: SentSignal) => tell({ event: "signal", path, pid, ...sent, ...this.#revokedBy });
+    const onSignal = (sent: SentSignal) =>
+      tell({ event: "signal", path, pid, ...sent, ...this.#revokedBy });
     const stopper = new Stopper({
       child,
       get graceMs() {
@@ -66,10 +69,10 @@ export class Guard {
       if (session.state === "suspended") this.#stateChanged("suspended");
       const end = await Promise.race([child.ended, this.#unstoppable.told]);
       tell({ event: "child-exit", path, end });
-      const gone = untilGone(child, () => tell({ event: "leftovers", path, pid }));
+      const gone = awaitProcessEnd(child, () => tell({ event: "leftovers", path, pid }));
       await Promise.race([gone, this.#unstoppable.told]);
-      // A pause may have ended the session without anybody having had the time to say so. And when it has not, as an answer
-      // tells that waited for us: the program was stopped all the same.
+      // A pause may have ended the session without anybody having had the time to say so. And when
+      // it has not, as an answer tells that waited for us: the program was stopped all the same.
       this.#isLost ||= holding.heldForMs() <= 0 || child.wasOutOfTime();
       const stopped = stopper.why ?? (this.#isLost ? "lost" : undefined);
       return { end, ...(stopped && { stopped }) };
@@ -133,10 +136,14 @@ export class Guard {
     if (settings.onRevoke === "term") this.#stopper?.stop("revoked");
   }
 
-  /** It was passed on already. The second one in a row starts the clock: whoever sends it wants an end. */
+  /**
+   * It was passed on already. The second one in a row starts the clock: whoever sends it wants an
+   * end.
+   */
   #signalled(signal: NodeJS.Signals): void {
     const { holding, settings, tell } = this.#options;
-    if (signal === "SIGTSTP") tell({ event: "paused", path: settings.path, leftMs: holding.heldForMs() });
+    if (signal === "SIGTSTP")
+      tell({ event: "paused", path: settings.path, leftMs: holding.heldForMs() });
     if (signal !== "SIGTERM" && signal !== "SIGINT") return;
     const now = performance.now();
     const isSecond = now - this.#lastSignalAt <= IMPATIENCE_MS;

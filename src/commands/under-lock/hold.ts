@@ -1,30 +1,42 @@
+import { startTimer } from "../../async/timer.ts";
 import { LockExitCode, UsageError } from "../../errors.ts";
-import { startTimer } from "../../timer.ts";
-import type { Ending } from "./ending.ts";
+import type { Held, LockKind } from "./lock-kind.ts";
+import { type LockRun, pathOf } from "./lock-run.ts";
 import type { Acquired } from "./queue-up.ts";
-import type { Held, Recipe } from "./recipe.ts";
+import type { RunOutcome } from "./run-outcome.ts";
 import { environment } from "./run-program.ts";
-import { pathOf, type Task } from "./task.ts";
 
-const LOST: Ending = { outcome: "lost", exitCode: LockExitCode.lost };
+const LOST: RunOutcome = { outcome: "lost", exitCode: LockExitCode.lost };
 
-/** Throws where a lock without a command would be over at once, which a script could take for a lock that is held. */
-export function refuseEndedStdin({ context, recipe }: Task): void {
+/**
+ * Throws where a lock without a command would be over at once, which a script could take for a lock
+ * that is held.
+ */
+export function refuseEndedStdin({ context, recipe }: LockRun): void {
   const why = context.stdinIsOver();
   if (why === undefined) return;
-  const stdin = why === "file" ? "stdin is a file, which ends at once" : "stdin is already at its end";
+  const stdin =
+    why === "file" ? "stdin is a file, which ends at once" : "stdin is already at its end";
   throw new UsageError(`nothing to run, and ${stdin}: use zksh ${commandLine(recipe)} -- COMMAND`, {
     hint: "help locks shows how a script can hold a lock without a command",
   });
 }
 
-function commandLine({ mode, paths }: Recipe): string {
-  const words = { exclusive: "lock", read: "rwlock read", write: "rwlock write", leader: "elect" } as const;
+function commandLine({ mode, paths }: LockKind): string {
+  const words = {
+    exclusive: "lock",
+    read: "rwlock read",
+    write: "rwlock write",
+    leader: "elect",
+  } as const;
   return `${mode === "semaphore" ? "sem --limit N" : words[mode]} ${paths.join(" ")}`;
 }
 
-/** Until stdin ends, somebody asks for the lock, or it is lost. A signal ends it too, by the context's own. */
-export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
+/**
+ * Until stdin ends, somebody asks for the lock, or it is lost. A signal ends it too, by the
+ * context's own.
+ */
+export async function hold(task: LockRun, acquired: Acquired): Promise<RunOutcome> {
   const { context, values, emit, tell, recipe } = task;
   const { held, session } = acquired;
   const { signal } = context;
@@ -45,15 +57,19 @@ export async function hold(task: Task, acquired: Acquired): Promise<Ending> {
     if (state === "suspended") tell({ event: "suspended", path, leftMs: held.heldForMs() });
     else if (state === "connected") tell({ event: "resumed", path });
   });
-  const ends: Promise<Ending>[] = [
-    // Looked at once more: a pause may have ended the session without anybody having had the time to say so.
-    context.stdinEnd(stop.signal).then(() => (held.heldForMs() > 0 ? { outcome: "held", exitCode: 0 } : LOST)),
+  const ends: Promise<RunOutcome>[] = [
+    // Looked at once more: a pause may have ended the session without anybody having had the time
+    // to say so.
+    context
+      .stdinEnd(stop.signal)
+      .then(() => (held.heldForMs() > 0 ? { outcome: "held", exitCode: 0 } : LOST)),
     aborted(held.signal, stop.signal).then(() => LOST),
     aborted(signal, stop.signal).then(() => Promise.reject(signal.reason)),
-    new Promise<Ending>((resolve) => {
+    new Promise<RunOutcome>((resolve) => {
       const stopRevoke = held.onRevoke((request) => {
         tell({ event: "revoked", path, request });
-        if (values.onRevoke !== "ignore") resolve({ outcome: "revoked", exitCode: LockExitCode.revoked });
+        if (values.onRevoke !== "ignore")
+          resolve({ outcome: "revoked", exitCode: LockExitCode.revoked });
       });
       stop.signal.addEventListener("abort", stopRevoke, { once: true });
     }),
@@ -71,7 +87,7 @@ function unheld(): never {
 }
 
 /** What is left of --min-hold; cut short by loss and by signals. */
-export async function holdOn({ context }: Task, held: Held, ms: number): Promise<void> {
+export async function holdOn({ context }: LockRun, held: Held, ms: number): Promise<void> {
   const over = new AbortController();
   const stopTimer = startTimer(ms, () => over.abort());
   await aborted(AbortSignal.any([held.signal, context.signal, over.signal]));
@@ -82,6 +98,9 @@ export async function holdOn({ context }: Task, held: Held, ms: number): Promise
 function aborted(signal: AbortSignal, stop?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true, ...(stop && { signal: stop }) });
+    signal.addEventListener("abort", () => resolve(), {
+      once: true,
+      ...(stop && { signal: stop }),
+    });
   });
 }

@@ -42,7 +42,10 @@ export class LockSteps {
   }
 
   /** The steps, and the number of the first of them. */
-  next(progress: LockProgress): { readonly steps: readonly LockStep[]; readonly firstNumber: number } {
+  next(progress: LockProgress): {
+    readonly steps: readonly LockStep[];
+    readonly firstNumber: number;
+  } {
     const steps = this.#stepsOf(progress);
     const firstNumber = this.#count + 1;
     this.#count += steps.length;

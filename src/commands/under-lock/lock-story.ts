@@ -1,18 +1,21 @@
-/** Turns what happens to a lock into results: with the steps it stands for, and with what happens to the connection. */
+/**
+ * Turns what happens to a lock into results: with the steps it stands for, and with what happens to
+ * the connection.
+ */
 import type { Waiting } from "../../recipes/locks/events.ts";
-import type { Result } from "../../result.ts";
 import type { LockProgress } from "../../results/locks.ts";
+import type { Result } from "../../results/result.ts";
 import type { Session } from "../../session/session.ts";
 import { Conflict } from "./conflict.ts";
+import type { LockKind } from "./lock-kind.ts";
 import { LockSteps } from "./lock-steps.ts";
 import type { LockValues } from "./options.ts";
-import type { Recipe } from "./recipe.ts";
 
 /** Kept for --status-file: the last ones tell how it ended. */
 const MAX_STEPS = 100;
 
 export interface LockStoryOptions {
-  readonly recipe: Recipe;
+  readonly recipe: LockKind;
   readonly values: LockValues;
   /** The lock is held until stdin ends, see {@link LockProgressResult.isHeldOpen}. */
   readonly isHeldOpen?: boolean;
@@ -56,7 +59,8 @@ export class LockStory {
     this.conflict.listen(progress);
     this.#hasWaited ||= progress.event === "waiting";
     if (progress.event === "waiting") this.#waiting = progress;
-    else if (progress.event === "acquired" || progress.event === "requeued") this.#waiting = undefined;
+    else if (progress.event === "acquired" || progress.event === "requeued")
+      this.#waiting = undefined;
     const at = Date.now();
     const { steps, firstNumber } = this.#steps.next(progress);
     const ticket = this.#steps.ticket(progress.path);
@@ -77,7 +81,10 @@ export class LockStory {
     });
   };
 
-  /** Tells a waiter when servers stop answering and when they answer again. Returns the function that stops listening. */
+  /**
+   * Tells a waiter when servers stop answering and when they answer again. Returns the function
+   * that stops listening.
+   */
   follow(session: Session): () => void {
     this.#timeoutMs = session.timeoutMs;
     return session.onState(({ state }) => {

@@ -1,8 +1,18 @@
 /** The options that lock, rwlock, sem and elect share. */
-import { isTimeout, parseDuration, TIMEOUT_RANGE } from "../../duration.ts";
+
 import { UsageError } from "../../errors.ts";
-import type { AcquireOptions } from "../../recipes/locks/queue-lock.ts";
-import { acl, duration, explainedIn, flag, option, type ValueParser, word, znodePath } from "../arguments.ts";
+import type { AcquireOptions } from "../../recipes/locks/queue/queue-lock.ts";
+import { isTimeout, parseDuration, TIMEOUT_RANGE } from "../../text/duration.ts";
+import {
+  acl,
+  duration,
+  explainedIn,
+  flag,
+  option,
+  type ValueParser,
+  word,
+  znodePath,
+} from "../arguments.ts";
 
 function oneOf<const T extends string>(...choices: readonly T[]): ValueParser<T> {
   return (text) => {
@@ -15,7 +25,9 @@ function oneOf<const T extends string>(...choices: readonly T[]): ValueParser<T>
 const exitCode: ValueParser<number> = (text) => {
   const code = /^\d{1,3}$/.test(text) ? Number(text) : 256;
   if (code <= 255) return code;
-  throw new UsageError(`bad exit code '${text}'`, { hint: "an exit code is a number from 0 to 255" });
+  throw new UsageError(`bad exit code '${text}'`, {
+    hint: "an exit code is a number from 0 to 255",
+  });
 };
 
 const timeout: ValueParser<number> = (text) => {
@@ -32,7 +44,9 @@ const signalName: ValueParser<NodeJS.Signals> = (text) => {
   throw new UsageError(`bad signal '${text}'`, { hint: `one of ${SIGNALS.join(", ")}` });
 };
 
-/** Where paths start at the root, a word without a slash in front is a command that lacks its `--`. */
+/**
+ * Where paths start at the root, a word without a slash in front is a command that lacks its `--`.
+ */
 export const lockPath: ValueParser<string> = (text, where) => {
   if (where.cwd === "/" && !text.startsWith("/")) {
     throw new UsageError(
@@ -41,7 +55,9 @@ export const lockPath: ValueParser<string> = (text, where) => {
   }
   const path = znodePath(text, where);
   if (path !== "/") return path;
-  throw new UsageError("/ cannot be locked", { hint: "choose another path, for example /locks/deploy" });
+  throw new UsageError("/ cannot be locked", {
+    hint: "choose another path, for example /locks/deploy",
+  });
 };
 
 /** How long, and what is said meanwhile. */
@@ -56,11 +72,21 @@ export const guardOptions = explainedIn("locks", {
   conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
   why: option("", "text", word, "what for, shown to those who wait"),
   acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
-  pathAcl: option("", "acl", acl, "the ACL of the lock path and its parents where they are missing [--acl]"),
+  pathAcl: option(
+    "",
+    "acl",
+    acl,
+    "the ACL of the lock path and its parents where they are missing [--acl]",
+  ),
   sessionTimeout: option("", "dur", timeout, "the session timeout to ask for"),
   grace: option("", "dur", duration, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
   stopSignal: option("", "sig", signalName, "the first signal instead of TERM"),
-  onSuspend: option("", "what", oneOf("ignore", "stop", "term"), "when no server answers: ignore, stop (freeze), term"),
+  onSuspend: option(
+    "",
+    "what",
+    oneOf("ignore", "stop", "term"),
+    "when no server answers: ignore, stop (freeze), term",
+  ),
   onLost: option(
     "",
     "what",
@@ -69,7 +95,12 @@ export const guardOptions = explainedIn("locks", {
   ),
   onRevoke: option("", "what", oneOf("term", "ignore"), "when somebody asks for it: term, ignore"),
   minHold: option("", "dur", duration, "hold it at least this long"),
-  group: option("", "what", oneOf("auto", "own", "share"), "process group of the command: auto, own, share"),
+  group: option(
+    "",
+    "what",
+    oneOf("auto", "own", "share"),
+    "process group of the command: auto, own, share",
+  ),
   statusFile: option(
     "",
     "file",
@@ -91,13 +122,16 @@ export const compatOption = explainedIn("locks", {
 /** What `help locks` explains. */
 export const sharedOptions = { ...guardOptions, ...compatOption };
 
-type Values<O> = { readonly [K in keyof O]: O[K] extends { kind: "flag" } ? boolean : ValueOf<O[K]> | undefined };
+type Values<O> = {
+  readonly [K in keyof O]: O[K] extends { kind: "flag" } ? boolean : ValueOf<O[K]> | undefined;
+};
 type ValueOf<O> = O extends { readonly parse: ValueParser<infer T> } ? T : never;
 
 export type WaitValues = Values<typeof waitOptions>;
 type GuardValues = Values<typeof guardOptions>;
 
-export type LockValues = WaitValues & GuardValues & { readonly compat?: "curator" | "all" | undefined };
+export type LockValues = WaitValues &
+  GuardValues & { readonly compat?: "curator" | "all" | undefined };
 
 /** How old what is shown of a queue may be. */
 const REFRESH_MS = 2_000;
@@ -105,8 +139,19 @@ const REFRESH_MS = 2_000;
 /** The limits of one wait; `begun` by performance.now, because the time to connect counts too. */
 export function acquireLimits(
   { nonblock, wait }: WaitValues,
-  { begun, isWatched, signal }: { readonly begun: number; readonly isWatched: boolean; readonly signal: AbortSignal },
+  {
+    begun,
+    isWatched,
+    signal,
+  }: { readonly begun: number; readonly isWatched: boolean; readonly signal: AbortSignal },
 ): AcquireOptions {
-  const waitMs = nonblock || wait === 0 ? 0 : wait && Math.max(1, Math.round(wait - (performance.now() - begun)));
-  return { signal, ...(waitMs !== undefined && { waitMs }), ...(isWatched && { refreshMs: REFRESH_MS }) };
+  const waitMs =
+    nonblock || wait === 0
+      ? 0
+      : wait && Math.max(1, Math.round(wait - (performance.now() - begun)));
+  return {
+    signal,
+    ...(waitMs !== undefined && { waitMs }),
+    ...(isWatched && { refreshMs: REFRESH_MS }),
+  };
 }

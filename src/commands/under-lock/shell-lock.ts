@@ -1,17 +1,25 @@
-/** `lock PATH...` at the prompt and in scripts: held by the shell's own session until `unlock`, or until the shell ends. */
+/**
+ * `lock PATH...` at the prompt and in scripts: held by the shell's own session until `unlock`, or
+ * until the shell ends.
+ */
+
+import { Channel } from "../../async/channel.ts";
 import { LockError } from "../../errors.ts";
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import { describeRequest } from "../../recipes/locks/holder-record.ts";
-import type { Result } from "../../result.ts";
+import type { Result } from "../../results/result.ts";
 import type { Context } from "../command.ts";
-import { Channel } from "./channel.ts";
+import type { LockKind } from "./lock-kind.ts";
 import { LockStory } from "./lock-story.ts";
 import { covers } from "./nested.ts";
 import { acquireLimits, type LockValues } from "./options.ts";
-import type { Recipe } from "./recipe.ts";
 import { lockOptions } from "./ticket-options.ts";
 
-export async function* lockInShell(context: Context, recipe: Recipe, values: LockValues): AsyncGenerator<Result> {
+export async function* lockInShell(
+  context: Context,
+  recipe: LockKind,
+  values: LockValues,
+): AsyncGenerator<Result> {
   const { heldLocks } = context.shell;
   const held = recipe.paths.flatMap((path) => heldLocks.get(path) ?? []);
   for (const lock of held) if (!covers(lock.mode, recipe.mode)) throw notEnough(lock, recipe);
@@ -19,7 +27,9 @@ export async function* lockInShell(context: Context, recipe: Recipe, values: Loc
   if (first !== undefined) {
     const missing = held.length === 0 ? recipe : (recipe.only?.([first, ...others]) ?? recipe);
     const results = new Channel<Result>();
-    const work = acquire(context, missing, values, (result) => results.push(result)).finally(() => results.close());
+    const work = acquire(context, missing, values, (result) => results.push(result)).finally(() =>
+      results.close(),
+    );
     work.catch(() => {});
     yield* results;
     for (const lock of await work) {
@@ -35,13 +45,15 @@ export async function* lockInShell(context: Context, recipe: Recipe, values: Loc
 
 /** `lock` alone: what this shell holds. */
 export async function* ownLocks({ shell }: Context): AsyncGenerator<Result> {
-  const locks = [...shell.heldLocks.values()].map(({ path, mode, fencingToken: token, count, acquiredAt: since }) => ({
-    path,
-    mode,
-    token,
-    count,
-    since,
-  }));
+  const locks = [...shell.heldLocks.values()].map(
+    ({ path, mode, fencingToken: token, count, acquiredAt: since }) => ({
+      path,
+      mode,
+      token,
+      count,
+      since,
+    }),
+  );
   yield { kind: "own-locks", locks };
 }
 
@@ -56,16 +68,20 @@ function keep(context: Context, lock: HeldLock, { onRevoke }: LockValues): void 
   });
 }
 
-function notEnough({ path, mode }: HeldLock, recipe: Recipe): LockError {
-  return new LockError("nested-lock", `this shell holds ${path} as ${mode}, which cannot become ${recipe.mode}`, {
-    path,
-    hint: `unlock ${path} first`,
-  });
+function notEnough({ path, mode }: HeldLock, recipe: LockKind): LockError {
+  return new LockError(
+    "nested-lock",
+    `this shell holds ${path} as ${mode}, which cannot become ${recipe.mode}`,
+    {
+      path,
+      hint: `unlock ${path} first`,
+    },
+  );
 }
 
 async function acquire(
   context: Context,
-  recipe: Recipe,
+  recipe: LockKind,
   values: LockValues,
   emit: (result: Result) => void,
 ): Promise<readonly HeldLock[]> {

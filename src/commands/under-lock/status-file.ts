@@ -18,7 +18,12 @@ export function statusStep({ at, progress }: ToldStep): Record<string, unknown> 
     case "contender-gone":
       return { ...step, ahead: progress.ahead };
     case "acquired":
-      return { ...step, node: progress.node, token: String(progress.token), waitedMs: Math.round(progress.waitedMs) };
+      return {
+        ...step,
+        node: progress.node,
+        token: String(progress.token),
+        waitedMs: Math.round(progress.waitedMs),
+      };
     default:
       return step;
   }

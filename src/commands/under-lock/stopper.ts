@@ -1,5 +1,5 @@
 /** Ends a program: first with a signal it can answer, then, after the grace, with one it cannot. */
-import type { GuardedChild } from "../../child.ts";
+import type { GuardedChild } from "../../processes/child-requests.ts";
 import type { StopReason } from "../../results/locks.ts";
 
 export interface StopperOptions {

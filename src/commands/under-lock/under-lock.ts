@@ -1,33 +1,44 @@
 /** `lock PATH -- CMD` and its relatives, from the first word to the exit code. */
 import { setTimeout as pause } from "node:timers/promises";
+import { Channel } from "../../async/channel.ts";
 import { lockExitCodeOf } from "../../errors.ts";
-import type { Removed } from "../../recipes/locks/removal.ts";
-import type { Result } from "../../result.ts";
+import type { Removed } from "../../recipes/locks/queue/remove-znodes.ts";
+import type { Result } from "../../results/result.ts";
 import type { Context } from "../command.ts";
-import { Channel } from "./channel.ts";
-import { type Ending, lostEnding, outcomeOf } from "./ending.ts";
 import { hold, holdOn } from "./hold.ts";
+import type { Held, LockKind } from "./lock-kind.ts";
+import { type LockRun, pathOf } from "./lock-run.ts";
 import { LockStory } from "./lock-story.ts";
 import { refuseHeldByShell } from "./nested.ts";
 import type { LockValues } from "./options.ts";
 import { queueUp } from "./queue-up.ts";
-import type { Held, Recipe } from "./recipe.ts";
-import { mustBeRunnable, mustBeWritable, type Prepared, runProgram, runStraight } from "./run-program.ts";
+import { lostEnding, outcomeOf, type RunOutcome } from "./run-outcome.ts";
+import {
+  mustBeRunnable,
+  mustBeWritable,
+  type Prepared,
+  runProgram,
+  runStraight,
+} from "./run-program.ts";
 import { statusStep } from "./status-file.ts";
-import { pathOf, type Task } from "./task.ts";
 
 /** A link that is down must not keep us: the session's end releases the lock too. */
 const RELEASE_WITHIN_MS = 5_000;
 
-/** Runs the program under the lock; without one, holds the lock until stdin ends. The last result has the exit code. */
+/**
+ * Runs the program under the lock; without one, holds the lock until stdin ends. The last result
+ * has the exit code.
+ */
 export async function* underLock(
   context: Context,
-  recipe: Recipe,
+  recipe: LockKind,
   values: LockValues,
   program: readonly string[],
 ): AsyncGenerator<Result> {
   const results = new Channel<Result>();
-  const work = new UnderLock(context, recipe, values, program, results).run().finally(() => results.close());
+  const work = new UnderLock(context, recipe, values, program, results)
+    .run()
+    .finally(() => results.close());
   work.catch(() => {});
   try {
     yield* results;
@@ -39,14 +50,14 @@ export async function* underLock(
 }
 
 class UnderLock {
-  readonly #task: Task;
+  readonly #task: LockRun;
   #token: bigint | undefined;
   readonly #story: LockStory;
   #hasToldRelease = false;
 
   constructor(
     context: Context,
-    recipe: Recipe,
+    recipe: LockKind,
     values: LockValues,
     [file, ...rest]: readonly string[],
     results: Channel<Result>,
@@ -70,7 +81,11 @@ class UnderLock {
   async run(): Promise<number> {
     try {
       const { outcome, exitCode, end } = await this.#run();
-      await this.#note({ outcome, code: exitCode, ...(end && "killedBy" in end && { signal: end.killedBy }) });
+      await this.#note({
+        outcome,
+        code: exitCode,
+        ...(end && "killedBy" in end && { signal: end.killedBy }),
+      });
       return exitCode;
     } catch (error) {
       const told = this.#story.conflict.inFull(error, this.#task.recipe, this.#task.values);
@@ -79,14 +94,15 @@ class UnderLock {
     }
   }
 
-  async #run(): Promise<Ending> {
+  async #run(): Promise<RunOutcome> {
     const task = this.#task;
     const { context, argv, values } = task;
     if (argv) await mustBeRunnable(task, argv[0]);
     if (values.statusFile !== undefined) await mustBeWritable(task, values.statusFile);
     refuseHeldByShell(task);
     if (!argv) return this.#queueAndRun(undefined);
-    // Started now, so that it is ready when the lock is there. At the prompt the terminal is the line editor's until then.
+    // Started now, so that it is ready when the lock is there. At the prompt the terminal is the
+    // line editor's until then.
     const preparation = await context.prepareGuard({ savesTerminal: context.isOneShot });
     try {
       return await this.#queueAndRun({ argv, preparation });
@@ -95,7 +111,7 @@ class UnderLock {
     }
   }
 
-  async #queueAndRun(program: Prepared | undefined): Promise<Ending> {
+  async #queueAndRun(program: Prepared | undefined): Promise<RunOutcome> {
     const task = this.#task;
     const { values } = task;
     const acquired = await queueUp(task);
@@ -106,7 +122,7 @@ class UnderLock {
     const { held, session } = acquired;
     const acquiredAt = performance.now();
     this.#token = held.locks[0]?.fencingToken;
-    let ending: Ending | undefined;
+    let ending: RunOutcome | undefined;
     try {
       ending = program ? await runProgram(task, program, acquired) : await hold(task, acquired);
       const restMs = (values.minHold ?? 0) - (performance.now() - acquiredAt);
@@ -136,12 +152,22 @@ class UnderLock {
     if (values.statusFile === undefined) return;
     const token = this.#token === undefined ? {} : { token: String(this.#token) };
     const steps = this.#story.told.map(statusStep);
-    const facts = { ...ending, path: pathOf(this.#task), ...token, ...(steps.length > 0 && { steps }) };
+    const facts = {
+      ...ending,
+      path: pathOf(this.#task),
+      ...token,
+      ...(steps.length > 0 && { steps }),
+    };
     try {
       await context.writeFile(values.statusFile, `${JSON.stringify(facts)}\n`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#task.tell({ event: "unrecorded", path: pathOf(this.#task), file: values.statusFile, why });
+      this.#task.tell({
+        event: "unrecorded",
+        path: pathOf(this.#task),
+        file: values.statusFile,
+        why,
+      });
     }
   }
 }

@@ -1,6 +1,9 @@
 import { LockError } from "../../errors.ts";
 
-/** A program of another user's that can neither be stopped nor keep its lock: all that is left is to say so, and end. */
+/**
+ * A program of another user's that can neither be stopped nor keep its lock: all that is left is to
+ * say so, and end.
+ */
 export class Unstoppable {
   /** Rejects when it has come to that; never resolves. */
   readonly told: Promise<never>;

@@ -1,14 +1,14 @@
+import { AutoResetEvent } from "../../async/auto-reset-event.ts";
 import { NoNodeError, PermissionError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
 import type { CallOptions, Data, Session, WatchListener } from "../../session/session.ts";
-import { Bell } from "../bell.ts";
-import { type Contender, parseContenders } from "./contender.ts";
 import type { HeldLock } from "./held-lock.ts";
 import { describeParty, type Party } from "./holder-record.ts";
 import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
-import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
-import { sessionLost } from "./ticket.ts";
-import { untilAnswered } from "./unanswered.ts";
+import { type Contender, parseContenders } from "./queue/contender.ts";
+import { QueueLock, type QueueLockShape } from "./queue/queue-lock.ts";
+import { untilAnswered } from "./queue/retry-unanswered.ts";
+import { sessionLost } from "./queue/ticket.ts";
 
 const LATCH: QueueLockShape = {
   claim: "latch",
@@ -17,11 +17,16 @@ const LATCH: QueueLockShape = {
 };
 
 export interface ElectionOptions extends LockOptions {
-  /** What others see of a candidate, as Curator's LeaderLatch has it; left out: the holder's record. */
+  /**
+   * What others see of a candidate, as Curator's LeaderLatch has it; left out: the holder's record.
+   */
   readonly id?: string;
 }
 
-/** One leader, and those who would be next. Candidates and leaders of Curator's LeaderLatch take part. */
+/**
+ * One leader, and those who would be next. Candidates and leaders of Curator's LeaderLatch take
+ * part.
+ */
 export class Election extends QueueLock {
   constructor(session: Session, path: string, { id, ...options }: ElectionOptions = {}) {
     super(session, path, LATCH, id === undefined ? options : { ...options, data: Buffer.from(id) });
@@ -43,8 +48,8 @@ export class Election extends QueueLock {
   }
 
   /**
-   * Who leads now, and then whoever leads next; undefined while nobody does. Ends when the signal aborts, throws when the
-   * session is over.
+   * Who leads now, and then whoever leads next; undefined while nobody does. Ends when the signal
+   * aborts, throws when the session is over.
    */
   async *observe(signal: AbortSignal): AsyncGenerator<Party | undefined, void> {
     const watches = new Watches(this.session);
@@ -74,7 +79,9 @@ export class Election extends QueueLock {
         if (found) return describeParty(this.#pathOf(first), first, found);
         continue;
       }
-      const stat = await untilAnswered(() => session.exists(path, { signal, watch: watches.on(path) }));
+      const stat = await untilAnswered(() =>
+        session.exists(path, { signal, watch: watches.on(path) }),
+      );
       if (stat === undefined) return undefined;
       const isStill = (await this.#first({ signal, watch: watches.on(path) })) === undefined;
       if (isStill) return undefined;
@@ -91,8 +98,15 @@ export class Election extends QueueLock {
     }
   }
 
-  /** Undefined when it is gone. What may not be read still has a stat; of its end its parent's children tell. */
-  async #read(contender: Contender, options: CallOptions, watches?: Watches): Promise<Data | undefined> {
+  /**
+   * Undefined when it is gone. What may not be read still has a stat; of its end its parent's
+   * children tell.
+   */
+  async #read(
+    contender: Contender,
+    options: CallOptions,
+    watches?: Watches,
+  ): Promise<Data | undefined> {
     const { session, path } = this;
     const node = this.#pathOf(contender);
     const watching = (on: string) => ({ ...options, ...(watches && { watch: watches.on(on) }) });
@@ -115,7 +129,7 @@ export class Election extends QueueLock {
 /** The watches of one observer. */
 class Watches {
   readonly #session: Session;
-  readonly #bell = new Bell();
+  readonly #bell = new AutoResetEvent();
   readonly #paths = new Set<string>();
 
   constructor(session: Session) {

@@ -1,6 +1,9 @@
-/** What a lock tells of itself while it is sought, held and given back. A view decides how that looks. */
+/**
+ * What a lock tells of itself while it is sought, held and given back. A view decides how that
+ * looks.
+ */
 import type { LockMode, Party, RevokeRequest } from "./holder-record.ts";
-import type { Removed } from "./removal.ts";
+import type { Removed } from "./queue/remove-znodes.ts";
 
 interface At {
   /** The lock's path. */
@@ -23,7 +26,10 @@ export interface Waiting extends At {
   readonly event: "waiting";
   readonly node: string;
   readonly mode: LockMode;
-  /** 1 is the next to get it; `of` counts all who wait. Left out where waiters do not queue (UniqueLock). */
+  /**
+   * 1 is the next to get it; `of` counts all who wait. Left out where waiters do not queue
+   * (UniqueLock).
+   */
   readonly position?: number;
   readonly of?: number;
   /** How many contenders must leave before it is our turn: holders, and waiters in front of us. */
@@ -73,9 +79,14 @@ export type LockEvent =
       readonly hasWaited: boolean;
       readonly permits?: Permits;
     })
-  /** A lock of several was released because another contender waits for it; it is taken again later. */
+  /**
+   * A lock of several was released because another contender waits for it; it is taken again later.
+   */
   | (At & { readonly event: "gave-way" })
-  /** A release woke all waiters at once, and this one came too late again: how locks on one well-known znode are. */
+  /**
+   * A release woke all waiters at once, and this one came too late again: how locks on one
+   * well-known znode are.
+   */
   | (At & { readonly event: "outrun" })
   /** Sorts of tickets that overlook each other queue here. */
   | (At & { readonly event: "strangers"; readonly sorts: readonly string[] })

@@ -2,9 +2,9 @@ import { LockError, NoNodeError, UsageError } from "../../errors.ts";
 import type { CallOptions, Committed, MultiOp, Session } from "../../session/session.ts";
 import type { LockListener, LostLockReason } from "./events.ts";
 import type { LockMode, RevokeRequest } from "./holder-record.ts";
-import type { OwnTicket } from "./own-ticket.ts";
-import { type Removed, remove } from "./removal.ts";
-import type { Stake } from "./ticket.ts";
+import type { OwnTicket } from "./queue/own-ticket.ts";
+import { type Removed, remove } from "./queue/remove-znodes.ts";
+import type { OwnedZnodes } from "./queue/ticket.ts";
 
 /** A hold that lasts this long is worth a write that says since when. */
 const STAMP_AFTER_MS = 1_000;
@@ -13,12 +13,14 @@ export interface HeldLockOptions {
   readonly session: Session;
   readonly path: string;
   readonly mode: LockMode;
-  readonly stake: Stake;
+  readonly stake: OwnedZnodes;
   /** Of the same stake; watched from here on, if it is not yet. */
   readonly own: OwnTicket;
   readonly waitedMs: number;
   readonly onEvent: LockListener;
-  /** The ticket's data with the time of acquisition; left out where the data is the caller's own. */
+  /**
+   * The ticket's data with the time of acquisition; left out where the data is the caller's own.
+   */
   readonly stamp?: (() => Buffer) | undefined;
   /** The next holder's znode will have the same path: that it exists proves nothing. */
   readonly isPathShared?: boolean;
@@ -27,8 +29,9 @@ export interface HeldLockOptions {
 }
 
 /**
- * A lock that was got. It can be lost at any time, without anybody's doing here: `signal` tells, and whoever is about to
- * do something that needs the lock asks `isHeld()` right before, or better, shows `fencingToken` to whom it concerns.
+ * A lock that was got. It can be lost at any time, without anybody's doing here: `signal` tells,
+ * and whoever is about to do something that needs the lock asks `isHeld()` right before, or better,
+ * shows `fencingToken` to whom it concerns.
  */
 export class HeldLock {
   /** The lock's path, and the znode that stands for us: the first, where there are several. */
@@ -65,9 +68,12 @@ export class HeldLock {
     this.fencingToken = stake.token;
     this.sessionId = session.id;
     this.waitedMs = waitedMs;
-    this.#stopState = session.onState(({ state }) => state === "lost" && this.#lose("session-lost"));
+    this.#stopState = session.onState(
+      ({ state }) => state === "lost" && this.#lose("session-lost"),
+    );
     own.onChange(() => this.#look());
-    // Not for a lock that is released in the same turn: nothing could be done with what the watch tells.
+    // Not for a lock that is released in the same turn: nothing could be done with what the watch
+    // tells.
     this.#watchSoon = setImmediate(() => own.watch());
     this.#endLease = session.keepLease(stake.nodes, () => own.noteGone());
     const { stamp } = options;
@@ -81,7 +87,9 @@ export class HeldLock {
     return this.#abort.signal;
   }
 
-  /** Judged by the lease: false at the first look after a pause in which the session may have ended. */
+  /**
+   * Judged by the lease: false at the first look after a pause in which the session may have ended.
+   */
   isHeld(): boolean {
     return this.heldForMs() > 0;
   }
@@ -96,7 +104,10 @@ export class HeldLock {
     return this.#released === undefined && this.#lost === undefined;
   }
 
-  /** Told when somebody asks for it: at once, if that was before. Returns the function that stops telling. */
+  /**
+   * Told when somebody asks for it: at once, if that was before. Returns the function that stops
+   * telling.
+   */
   onRevoke(listener: (request: RevokeRequest) => void): () => void {
     this.#revokeListeners.add(listener);
     const { request } = this.#options.own;
@@ -105,7 +116,8 @@ export class HeldLock {
   }
 
   /**
-   * As `multi`, but nothing happens unless the lock is still held when the server carries it out. Throws LockError
+   * As `multi`, but nothing happens unless the lock is still held when the server carries it out.
+   * Throws LockError
    * `lock-lost` when it is not, and UsageError for a lock that cannot tell (UniqueLock).
    */
   async fenced(ops: readonly MultiOp[], options?: CallOptions): Promise<Committed> {
@@ -143,8 +155,8 @@ export class HeldLock {
   }
 
   /**
-   * Lets `change` put another ticket in the place of ours, in one transaction. When it has succeeded this handle is over,
-   * without anything being given back.
+   * Lets `change` put another ticket in the place of ours, in one transaction. When it has
+   * succeeded this handle is over, without anything being given back.
    */
   async exchange<T>(change: () => Promise<T>): Promise<T> {
     this.#isChanging = true;
@@ -174,9 +186,10 @@ export class HeldLock {
   }
 
   /**
-   * Gives it back: not held from this moment on, whatever the network does. Resolves when the server has confirmed it, or
-   * when the session has ended (`expiry`); `missing` when the ticket had been deleted before: the lock was not held to the
-   * end. Releasing more often than acquired does nothing.
+   * Gives it back: not held from this moment on, whatever the network does. Resolves when the
+   * server has confirmed it, or when the session has ended (`expiry`); `missing` when the ticket
+   * had been deleted before: the lock was not held to the end. Releasing more often than acquired
+   * does nothing.
    */
   release(): Promise<Removed> {
     if (this.#count > 1) {
@@ -189,7 +202,14 @@ export class HeldLock {
   }
 
   async #giveBack(): Promise<Removed> {
-    const { session, path, own, stake, onEvent, giveBack = () => remove(session, stake.nodes) } = this.#options;
+    const {
+      session,
+      path,
+      own,
+      stake,
+      onEvent,
+      giveBack = () => remove(session, stake.nodes),
+    } = this.#options;
     this.#end();
     own.end();
     const how = await giveBack();
@@ -200,7 +220,8 @@ export class HeldLock {
   #look(): void {
     const { own, path, onEvent, session } = this.#options;
     if (this.#released !== undefined || this.#isChanging) return;
-    // The server that expires a session tells of its ephemerals first, and after a pause that is what is read first.
+    // The server that expires a session tells of its ephemerals first, and after a pause that is
+    // what is read first.
     if (own.isGone) return this.#lose(session.isAlive() ? "node-deleted" : "session-lost");
     const { request } = own;
     if (!request) return;
@@ -224,7 +245,10 @@ export class HeldLock {
     clearTimeout(this.#stampTimer);
   }
 
-  /** By version, so that a request to give way is not overwritten. Nice to have: a failure changes nothing. */
+  /**
+   * By version, so that a request to give way is not overwritten. Nice to have: a failure changes
+   * nothing.
+   */
   #stamp(data: () => Buffer): void {
     this.#options.session.setData(this.nodePath, data(), { version: 0 }).catch(() => {});
   }

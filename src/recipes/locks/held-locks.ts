@@ -1,7 +1,7 @@
 import type { CallOptions, Committed, MultiOp, Session } from "../../session/session.ts";
 import type { HeldLock } from "./held-lock.ts";
 import type { RevokeRequest } from "./holder-record.ts";
-import type { Removed } from "./removal.ts";
+import type { Removed } from "./queue/remove-znodes.ts";
 
 /** Several locks that are held as one: lost when any of them is, and given back together. */
 export class HeldLocks {
@@ -43,7 +43,10 @@ export class HeldLocks {
     };
   }
 
-  /** As `multi`, but nothing happens unless all of them are still held when the server carries it out. */
+  /**
+   * As `multi`, but nothing happens unless all of them are still held when the server carries it
+   * out.
+   */
   async fenced(ops: readonly MultiOp[], options?: CallOptions): Promise<Committed> {
     const checks = this.locks.flatMap((lock) => lock.checks());
     try {
@@ -54,7 +57,10 @@ export class HeldLocks {
     }
   }
 
-  /** Gives all of them back, the last one first, in one flight. `expiry`: the session ended before all were confirmed. */
+  /**
+   * Gives all of them back, the last one first, in one flight. `expiry`: the session ended before
+   * all were confirmed.
+   */
   async release(): Promise<Removed> {
     const how = await Promise.all([...this.locks].reverse().map((lock) => lock.release()));
     if (how.includes("expiry")) return "expiry";

@@ -1,10 +1,11 @@
 /**
- * What a ticket's data says about its maker: our own JSON, or what other libraries leave there. Everybody who may write to
- * a lock's path may have written it, so that a record is decoded by a schema, here and nowhere else.
+ * What a ticket's data says about its maker: our own JSON, or what other libraries leave there.
+ * Everybody who may write to a lock's path may have written it, so that a record is decoded by a
+ * schema, here and nowhere else.
  */
 import type { Data } from "../../session/session.ts";
-import { shorten } from "../../shorten.ts";
-import type { Contender } from "./contender.ts";
+import { shorten } from "../../text/shorten.ts";
+import type { Contender } from "./queue/contender.ts";
 
 export type LockMode = "exclusive" | "read" | "write" | "semaphore" | "leader";
 
@@ -25,7 +26,10 @@ export interface HolderRecord {
   readonly queued?: string;
   readonly acquired?: string;
   readonly revoke?: RevokeRequest;
-  /** The tokens of the locks that the programs around this one hold: tells deadlocks between commands. */
+  /**
+   * The tokens of the locks that the programs around this one hold: tells deadlocks between
+   * commands.
+   */
   readonly within?: readonly string[];
 }
 
@@ -42,7 +46,9 @@ export function describeRequest(path: string, { by = "somebody", reason }: Revok
 
 /** A record that we write: everybody who waits reads it. */
 const MAX_BYTES = 1024;
-/** A record that we read. Longer ones are not even parsed: each waiter would spend its time on them. */
+/**
+ * A record that we read. Longer ones are not even parsed: each waiter would spend its time on them.
+ */
 export const MAX_READ_BYTES = 8 * 1024;
 /** Of each text in a record that we read. */
 const MAX_TEXT = 200;
@@ -62,21 +68,26 @@ export function recordText(record: HolderRecord, moreBytes = 0): string {
   const isTooLong = (text: string) => Buffer.byteLength(text) + moreBytes > MAX_BYTES;
   let text = JSON.stringify(record);
   for (let length = MAX_BYTES; length >= MIN_LENGTH && isTooLong(text); length -= 8) {
-    text = JSON.stringify(record, (_key, value) => (typeof value === "string" ? shorten(value, length) : value));
+    text = JSON.stringify(record, (_key, value) =>
+      typeof value === "string" ? shorten(value, length) : value,
+    );
   }
   return text;
 }
 
 /**
- * Undefined when the data is not a record of ours, or not one that can be read; other libraries leave nothing, an address,
- * or a name.
+ * Undefined when the data is not a record of ours, or not one that can be read; other libraries
+ * leave nothing, an address, or a name.
  */
 export function decodeRecord(data: Buffer | null): HolderRecord | undefined {
   const record = readRecord(data);
   return record === UNREADABLE ? undefined : record;
 }
 
-/** What is shown in place of a record that is too long, or that has a field of another type than ours. */
+/**
+ * What is shown in place of a record that is too long, or that has a field of another type than
+ * ours.
+ */
 const UNREADABLE = "unreadable record";
 
 function readRecord(data: Buffer | null): HolderRecord | typeof UNREADABLE | undefined {
@@ -99,7 +110,8 @@ function parse(data: Buffer): Readonly<Record<string, unknown>> | undefined {
 type Field<T> = (value: unknown) => T | undefined;
 type Fields<T> = { readonly [Key in keyof T]-?: Field<NonNullable<T[Key]>> };
 
-const text: Field<string> = (value) => (typeof value === "string" ? shorten(value, MAX_TEXT) : undefined);
+const text: Field<string> = (value) =>
+  typeof value === "string" ? shorten(value, MAX_TEXT) : undefined;
 
 const REQUEST: Fields<RevokeRequest> = { by: text, at: text, reason: text };
 
@@ -121,12 +133,17 @@ const RECORD: Fields<HolderRecord> = {
   within: (value) => (isTokens(value) ? value : undefined),
 };
 
-/** The known fields, each as its schema wants it. Undefined when one of them does not fit; unknown ones are left out. */
+/**
+ * The known fields, each as its schema wants it. Undefined when one of them does not fit; unknown
+ * ones are left out.
+ */
 function fieldsOf<T>(value: unknown, fields: Fields<T>): T | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const known = Object.entries<Field<unknown>>(fields).filter(([key]) => Object.hasOwn(value, key));
   const read = known.map(([key, field]) => [key, field(Reflect.get(value, key))] as const);
-  return read.some(([, field]) => field === undefined) ? undefined : (Object.fromEntries(read) as T);
+  return read.some(([, field]) => field === undefined)
+    ? undefined
+    : (Object.fromEntries(read) as T);
 }
 
 function isIntegerUpTo(most: number, value: unknown): value is number {
@@ -151,7 +168,10 @@ export function revokeRequest(data: Buffer | null): RevokeRequest | undefined {
 }
 
 function isRevokeWord(data: Buffer | null): boolean {
-  return data !== null && [CURATOR_REVOKE, TEXTBOOK_REVOKE].some((word) => data.equals(Buffer.from(word)));
+  return (
+    data !== null &&
+    [CURATOR_REVOKE, TEXTBOOK_REVOKE].some((word) => data.equals(Buffer.from(word)))
+  );
 }
 
 /** Somebody in the queue, as far as can be told from its ticket. */
@@ -169,13 +189,20 @@ export interface Party {
   readonly why?: string;
   /** What the data says where it is not our record: an address, an identifier. */
   readonly note?: string;
-  /** Milliseconds since the epoch: since when it queues, by the server's clock, and since when it holds, if it said so. */
+  /**
+   * Milliseconds since the epoch: since when it queues, by the server's clock, and since when it
+   * holds, if it said so.
+   */
   readonly queuedAt: number;
   readonly acquiredAt?: number;
   readonly isAskedToYield: boolean;
 }
 
-export function describeParty(node: string, contender: Contender | undefined, { data, stat }: Data): Party {
+export function describeParty(
+  node: string,
+  contender: Contender | undefined,
+  { data, stat }: Data,
+): Party {
   const found = readRecord(data);
   const isUnreadable = found === UNREADABLE;
   const record = isUnreadable ? undefined : found;
@@ -183,7 +210,9 @@ export function describeParty(node: string, contender: Contender | undefined, { 
   return {
     node,
     // Its name cannot tell zksh from the library whose names zksh makes.
-    client: isUnreadable ? "unknown" : (record?.tool ?? clientOf(contender, data === null && stat.dataLength > 0)),
+    client: isUnreadable
+      ? "unknown"
+      : (record?.tool ?? clientOf(contender, data === null && stat.dataLength > 0)),
     session: stat.ephemeralOwner,
     token: stat.czxid,
     ...facts(record),
@@ -194,7 +223,9 @@ export function describeParty(node: string, contender: Contender | undefined, { 
   };
 }
 
-function facts(record: HolderRecord | undefined): Pick<Party, "who" | "host" | "pid" | "cmd" | "why"> {
+function facts(
+  record: HolderRecord | undefined,
+): Pick<Party, "who" | "host" | "pid" | "cmd" | "why"> {
   const [who, host, cmd, why] = [record?.who, record?.host, record?.cmd, record?.why].map(
     (value) => value || undefined,
   );
@@ -208,7 +239,10 @@ function facts(record: HolderRecord | undefined): Pick<Party, "who" | "host" | "
   };
 }
 
-/** Bytes that are no text are nothing to show: WriteLock writes two. Looked at is only what would be shown. */
+/**
+ * Bytes that are no text are nothing to show: WriteLock writes two. Looked at is only what would be
+ * shown.
+ */
 function noteOf(data: Buffer | null): { note?: string } {
   // In UTF-8 a UTF-16 unit takes three bytes at most; one more unit tells that there is more.
   const note = shorten(data?.subarray(0, 3 * (MAX_TEXT + 1)).toString() ?? "", MAX_TEXT);
@@ -216,7 +250,10 @@ function noteOf(data: Buffer | null): { note?: string } {
   return isText && !isRevokeWord(data) ? { note } : {};
 }
 
-/** We make Curator's names, and where the data is an id, or may not be read, there is no record to tell us apart. */
+/**
+ * We make Curator's names, and where the data is an id, or may not be read, there is no record to
+ * tell us apart.
+ */
 export const CURATOR_OR_ZKSH = "Curator or zksh";
 
 /** The library that makes such names. */
@@ -227,5 +264,7 @@ function clientOf(contender: Contender | undefined, isHidden: boolean): string {
   if (family === "curator" && (isHidden || claim === "latch")) return CURATOR_OR_ZKSH;
   // Our second ticket, for kazoo to respect.
   if (family === "kazoo" && name.startsWith("_c_")) return "unknown";
-  return { curator: "Curator", kazoo: "kazoo", writelock: "WriteLock", textbook: "unknown" }[family];
+  return { curator: "Curator", kazoo: "kazoo", writelock: "WriteLock", textbook: "unknown" }[
+    family
+  ];
 }

@@ -1,14 +1,17 @@
+import { limitWait } from "../../async/limit-wait.ts";
 import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
 import { IsoClock } from "../iso-clock.ts";
-import { limitWait } from "../limit-wait.ts";
 import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
-import { mustBeOwn } from "./own-path.ts";
-import { Chores } from "./removal.ts";
+import { refuseProtectedPath } from "./protected-path.ts";
+import { BackgroundCleanup } from "./queue/remove-znodes.ts";
 
 /** Who we are, for `whoholds` and for those who wait behind us. */
-export type Holder = Omit<HolderRecord, "v" | "tool" | "mode" | "session" | "queued" | "acquired" | "revoke"> & {
+export type Holder = Omit<
+  HolderRecord,
+  "v" | "tool" | "mode" | "session" | "queued" | "acquired" | "revoke"
+> & {
   readonly tool?: string;
 };
 
@@ -20,8 +23,9 @@ export interface LockOptions {
   /** Every contender must be able to read the tickets. */
   readonly acl?: readonly Acl[];
   /**
-   * The ACL of the lock's path and of its parents, where they are missing; `acl` unless told otherwise. ZooKeeper asks the
-   * parent's ACL who may delete a ticket: an ACL of the ticket alone does not protect it.
+   * The ACL of the lock's path and of its parents, where they are missing; `acl` unless told
+   * otherwise. ZooKeeper asks the parent's ACL who may delete a ticket: an ACL of the ticket alone
+   * does not protect it.
    */
   readonly pathAcl?: readonly Acl[];
   /** `all`: a second ticket that stock kazoo respects. */
@@ -36,8 +40,9 @@ export interface AcquireOptions {
   /** Milliseconds for the whole of it; 0: do not wait. Left out: for ever. */
   readonly waitMs?: number;
   /**
-   * For a caller that shows the queue: what its events say is at most so many milliseconds old, in queues of more than 20 a
-   * tenth of a second per contender. Costs listings; left out, none is made that the lock itself does not need.
+   * For a caller that shows the queue: what its events say is at most so many milliseconds old, in
+   * queues of more than 20 a tenth of a second per contender. Costs listings; left out, none is
+   * made that the lock itself does not need.
    */
   readonly refreshMs?: number;
 }
@@ -57,40 +62,56 @@ export interface Attempt {
 /** Of a record, for what is put behind its common part: an id, and two times. */
 const LATER_BYTES = 120;
 
-/** What all locks have in common: one deadline, one way to be cut short, and nothing left behind. */
+/**
+ * What all locks have in common: one deadline, one way to be cut short, and nothing left behind.
+ */
 export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   /** The lock's path, or its paths, for messages. */
   abstract readonly name: string;
   protected readonly session: Session;
   protected readonly options: LockOptions;
-  protected readonly chores = new Chores();
+  protected readonly chores = new BackgroundCleanup();
   protected readonly knownPaths = new Set<string>();
   protected readonly mode: LockMode;
   readonly #clock = new IsoClock();
   /** What the records of all tickets of one session begin with. */
   #common: { readonly id: bigint; readonly text: string } | undefined;
 
-  constructor(session: Session, paths: readonly string[], mode: LockMode, options: LockOptions = {}) {
-    for (const path of paths) mustBeOwn(path, "be locked", "choose another path, for example /locks/deploy");
+  constructor(
+    session: Session,
+    paths: readonly string[],
+    mode: LockMode,
+    options: LockOptions = {},
+  ) {
+    for (const path of paths)
+      refuseProtectedPath(path, "be locked", "choose another path, for example /locks/deploy");
     this.session = session;
     this.options = options;
     this.mode = mode;
   }
 
   /**
-   * Waits until it is ours. Throws LockError: `busy` (waitMs is 0), `lock-timeout`, `revoked` (removed from the queue),
+   * Waits until it is ours. Throws LockError: `busy` (waitMs is 0), `lock-timeout`, `revoked`
+   * (removed from the queue),
    * `sequence-exhausted`; and what the session throws. Whatever it throws, no znode and no watch stay behind: what
    * cannot be removed at once is removed in the background, see {@link settled}.
    */
   async acquire({ signal, waitMs, refreshMs }: AcquireOptions = {}): Promise<Held> {
-    if (waitMs !== undefined && !(waitMs >= 0)) throw new UsageError(`bad waitMs ${waitMs}: 0 or more milliseconds`);
+    if (waitMs !== undefined && !(waitMs >= 0))
+      throw new UsageError(`bad waitMs ${waitMs}: 0 or more milliseconds`);
     const begun = performance.now();
     const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
     try {
       if (this.session.id === 0n) await this.#meetServer(wait.signal);
       const queued = this.#clock.now();
       const data = (more?: Partial<HolderRecord>) => this.#data(queued, more);
-      return await this.take({ signal: wait.signal, mayWait: waitMs !== 0, refreshMs, begun, data });
+      return await this.take({
+        signal: wait.signal,
+        mayWait: waitMs !== 0,
+        refreshMs,
+        begun,
+        data,
+      });
     } catch (error) {
       throw wait.signal?.aborted ? wait.signal.reason : error;
     } finally {
@@ -117,7 +138,10 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
 
   protected readonly tell = (event: LockEvent): void => this.options.onEvent?.(event);
 
-  /** The session's id is part of the ticket's data; what the server has decides how a missing path is made. */
+  /**
+   * The session's id is part of the ticket's data; what the server has decides how a missing path
+   * is made.
+   */
   async #meetServer(signal: AbortSignal | undefined): Promise<void> {
     const { session } = this;
     await Promise.all([
@@ -132,7 +156,13 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     if (data) return data;
     const { id } = this.session;
     if (this.#common?.id !== id) {
-      const record = { v: 1, tool: "zksh", ...holder, mode: this.mode, session: sessionName(id) } as const;
+      const record = {
+        v: 1,
+        tool: "zksh",
+        ...holder,
+        mode: this.mode,
+        session: sessionName(id),
+      } as const;
       this.#common = { id, text: recordText(record, LATER_BYTES).slice(0, -1) };
     }
     const rest = more ? `,${JSON.stringify(more).slice(1)}` : "}";
@@ -141,7 +171,9 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
 }
 
 export function busy(path: string, holder: Party | undefined): LockError {
-  return new LockError("busy", `${path} is held${holder ? ` by ${nameParty(holder)}` : ""}`, { path });
+  return new LockError("busy", `${path} is held${holder ? ` by ${nameParty(holder)}` : ""}`, {
+    path,
+  });
 }
 
 function timedOut(path: string, waitMs: number): LockError {
@@ -151,7 +183,12 @@ function timedOut(path: string, waitMs: number): LockError {
 /** `ann@web3 pid 4711 deploy.sh "release 42"`, or as much of it as is known. */
 export function nameParty({ who, host, pid, cmd, why, note, client, session }: Party): string {
   const name = who ?? host ?? note ?? `session ${sessionName(session)}`;
-  const parts = [name, pid === undefined ? "" : `pid ${pid}`, cmd ?? "", why === undefined ? "" : `"${why}"`];
+  const parts = [
+    name,
+    pid === undefined ? "" : `pid ${pid}`,
+    cmd ?? "",
+    why === undefined ? "" : `"${why}"`,
+  ];
   const by = who === undefined && client !== "unknown" ? `(${client})` : "";
   return [...parts, by].filter((part) => part !== "").join(" ");
 }

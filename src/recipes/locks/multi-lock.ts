@@ -1,31 +1,36 @@
 /**
  * Several exclusive locks, all or nothing, under one deadline.
  *
- * All tickets are made in one transaction: where all paths are free, that is all. Otherwise the locks in front of the
- * first that is taken (by the order of paths) are kept, the tickets behind it are given back, and the rest follows one by
- * one: nobody who takes locks in this order can wait for us while we wait for them.
+ * All tickets are made in one transaction: where all paths are free, that is all. Otherwise the
+ * locks in front of the first that is taken (by the order of paths) are kept, the tickets behind it
+ * are given back, and the rest follows one by one: nobody who takes locks in this order can wait
+ * for us while we wait for them.
  *
- * Others may take locks in another order, so that each would wait for the other for ever. Whoever waits and sees that
- * somebody waits for what it has got already gives that back after a while, and takes it anew later.
+ * Others may take locks in another order, so that each would wait for the other for ever. Whoever
+ * waits and sees that somebody waits for what it has got already gives that back after a while, and
+ * takes it anew later.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "../../errors.ts";
 import { baseName } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
-import { blocks, bySequence, parseContender, parseContenders } from "./contender.ts";
-import { type Entered, enter, list } from "./enter.ts";
 import type { HeldLock } from "./held-lock.ts";
 import { HeldLocks } from "./held-locks.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { MUTEX } from "./mutex.ts";
-import { revoked } from "./own-ticket.ts";
-import { Place } from "./place.ts";
-import { ticketShape } from "./queue-lock.ts";
-import { remove } from "./removal.ts";
-import { TicketQueue } from "./ticket-queue.ts";
+import { blocks, bySequence, parseContender, parseContenders } from "./queue/contender.ts";
+import { type CreatedTickets, createTickets, list } from "./queue/create-tickets.ts";
+import { revoked } from "./queue/own-ticket.ts";
+import { QueueEntry } from "./queue/queue-entry.ts";
+import { ticketShape } from "./queue/queue-lock.ts";
+import { remove } from "./queue/remove-znodes.ts";
+import { TicketQueue } from "./queue/ticket-queue.ts";
 
-/** How long others are kept waiting by one who waits itself: twice as long after each time that it gave way. */
+/**
+ * How long others are kept waiting by one who waits itself: twice as long after each time that it
+ * gave way.
+ */
 const PATIENCE_MS = 1_000;
 
 /** What one `acquire` has got so far. */
@@ -47,7 +52,8 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     super(session, paths, MUTEX.mode, options);
     if (paths.length === 0) throw new UsageError("no path to lock");
     this.paths = [...new Set(paths)].sort();
-    const queueOf = (path: string) => new TicketQueue({ session, path, mode: MUTEX.mode, onEvent: this.tell });
+    const queueOf = (path: string) =>
+      new TicketQueue({ session, path, mode: MUTEX.mode, onEvent: this.tell });
     this.#queues = new Map(this.paths.map((path) => [path, queueOf(path)]));
   }
 
@@ -76,11 +82,19 @@ export class MultiLock extends LockRecipe<HeldLocks> {
   }
 
   /** Takes those that are free in front of the first that is not, and then that one. */
-  async #takeSome(missing: readonly string[], progress: Progress, attempt: CarefulAttempt): Promise<void> {
+  async #takeSome(
+    missing: readonly string[],
+    progress: Progress,
+    attempt: CarefulAttempt,
+  ): Promise<void> {
     const { signal } = attempt;
     const { chores, knownPaths } = this;
     const shapes = missing.map((path) => ticketShape(path, MUTEX, this.options, attempt));
-    const entered = await enter(this.session, shapes, randomUUID(), { signal, chores, knownPaths });
+    const entered = await createTickets(this.session, shapes, randomUUID(), {
+      signal,
+      chores,
+      knownPaths,
+    });
     const places = this.#places(missing, entered, attempt);
     const firstTaken = places.findIndex((place) => !place.isFirst);
     const free = firstTaken < 0 ? places : places.splice(0, firstTaken);
@@ -88,7 +102,8 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     for (const place of later) place.leave();
     try {
       if (contended && !attempt.mayWait) await contended.held();
-      for (let place = free.shift(); place; place = free.shift()) this.#keep(await place.held(), progress);
+      for (let place = free.shift(); place; place = free.shift())
+        this.#keep(await place.held(), progress);
     } catch (error) {
       for (const place of free) place.leave();
       if (attempt.mayWait) contended?.leave();
@@ -97,16 +112,26 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     if (contended) this.#keep(await this.#waitFor(contended, progress, signal), progress);
   }
 
-  #places(paths: readonly string[], entered: readonly Entered[], attempt: Attempt): Place[] {
+  #places(
+    paths: readonly string[],
+    entered: readonly CreatedTickets[],
+    attempt: Attempt,
+  ): QueueEntry[] {
     const { session, mode, chores } = this;
     const isStamped = this.options.data === undefined;
     const rest = [...entered];
-    const places: Place[] = [];
+    const places: QueueEntry[] = [];
     try {
       for (const path of paths) {
         const [queue, one] = [this.#queues.get(path), rest.shift()];
         if (!queue || !one) break;
-        places.push(new Place({ session, path, mode, queue, chores, onEvent: this.tell, isStamped }, one, attempt));
+        places.push(
+          new QueueEntry(
+            { session, path, mode, queue, chores, onEvent: this.tell, isStamped },
+            one,
+            attempt,
+          ),
+        );
       }
       return places;
     } catch (error) {
@@ -122,7 +147,7 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     lock.onRevoke((request) => alarm.abort(revoked(lock.path, request)));
   }
 
-  async #waitFor(place: Place, progress: Progress, signal: AbortSignal): Promise<HeldLock> {
+  async #waitFor(place: QueueEntry, progress: Progress, signal: AbortSignal): Promise<HeldLock> {
     const stop = new AbortController();
     const givingWay = this.#giveWay(progress, AbortSignal.any([signal, stop.signal]));
     try {
@@ -157,7 +182,8 @@ export class MultiLock extends LockRecipe<HeldLocks> {
     const own = parseContender(baseName(nodePath));
     const { children } = await list(this.session, path, { signal });
     return parseContenders(children).some(
-      (other) => own && blocks(other.claim, own) && bySequence(own, other) < 0 && other.uuid !== own.uuid,
+      (other) =>
+        own && blocks(other.claim, own) && bySequence(own, other) < 0 && other.uuid !== own.uuid,
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { Session } from "../../session/session.ts";
 import type { LockOptions } from "./lock-recipe.ts";
-import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
+import { QueueLock, type QueueLockShape } from "./queue/queue-lock.ts";
 
 export const MUTEX: QueueLockShape = {
   claim: "lock",
@@ -9,8 +9,9 @@ export const MUTEX: QueueLockShape = {
 };
 
 /**
- * An exclusive lock: first come first served, one at a time. Respects and is respected by Curator's InterProcessMutex,
- * go-zookeeper's Lock and ZooKeeper's WriteLock; with `compat: "all"` also by kazoo's Lock.
+ * An exclusive lock: first come first served, one at a time. Respects and is respected by Curator's
+ * InterProcessMutex, go-zookeeper's Lock and ZooKeeper's WriteLock; with `compat: "all"` also by
+ * kazoo's Lock.
  */
 export class Mutex extends QueueLock {
   constructor(session: Session, path: string, options?: LockOptions) {

@@ -1,15 +1,15 @@
 import { NoNodeError, UsageError } from "../../errors.ts";
 import { baseName, parentPath } from "../../session/path.ts";
 import type { MultiOp, Session } from "../../session/session.ts";
-import { list } from "./enter.ts";
 import { HeldLock, lockLost } from "./held-lock.ts";
 import { decodeRecord, encodeRecord } from "./holder-record.ts";
 import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
-import { OwnTicket } from "./own-ticket.ts";
-import { QueueLock, type QueueLockShape } from "./queue-lock.ts";
-import { remove } from "./removal.ts";
-import type { Stake } from "./ticket.ts";
-import { isFateUnknown, Losses, untilAnswered } from "./unanswered.ts";
+import { list } from "./queue/create-tickets.ts";
+import { OwnTicket } from "./queue/own-ticket.ts";
+import { QueueLock, type QueueLockShape } from "./queue/queue-lock.ts";
+import { remove } from "./queue/remove-znodes.ts";
+import { ConnectionLosses, isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
+import type { OwnedZnodes } from "./queue/ticket.ts";
 
 const LABELS = {
   read: { curator: "__READ__", kazoo: "__rlock__" },
@@ -21,9 +21,9 @@ function side(mode: "read" | "write"): QueueLockShape {
 }
 
 /**
- * Readers together, writers alone, first come first served: a writer that waits is not overtaken by later readers.
- * Respects and is respected by a Mutex on the same path and by Curator's InterProcessReadWriteLock; with `compat: "all"`
- * also by kazoo's.
+ * Readers together, writers alone, first come first served: a writer that waits is not overtaken by
+ * later readers. Respects and is respected by a Mutex on the same path and by Curator's
+ * InterProcessReadWriteLock; with `compat: "all"` also by kazoo's.
  */
 export class ReadWriteLock {
   readonly read: QueueLock;
@@ -39,25 +39,38 @@ export class ReadWriteLock {
   }
 
   /**
-   * From the write to the read side, without anybody in between: as Curator from 5.5 on, the read ticket gets the number
-   * of the write ticket, in one transaction. `held` is over with it.
+   * From the write to the read side, without anybody in between: as Curator from 5.5 on, the read
+   * ticket gets the number of the write ticket, in one transaction. `held` is over with it.
    */
   async downgrade(held: HeldLock): Promise<HeldLock> {
     const { path } = this.write;
     if (held.mode !== "write" || held.path !== path) {
       throw new UsageError(`only the write side of ${path} can become the read side`);
     }
-    if (held.count !== 1) throw new UsageError(`${path} is held ${held.count} times: release the others first`);
+    if (held.count !== 1)
+      throw new UsageError(`${path} is held ${held.count} times: release the others first`);
     const stake = await held
       .exchange(() => this.#exchange(held))
       .catch((error: unknown) => {
         throw error instanceof NoNodeError ? lockLost(path, "node-deleted") : error;
       });
-    const [session, onEvent, waitedMs] = [this.#session, this.#options.onEvent ?? (() => {}), held.waitedMs];
+    const [session, onEvent, waitedMs] = [
+      this.#session,
+      this.#options.onEvent ?? (() => {}),
+      held.waitedMs,
+    ];
     const own = new OwnTicket(session, path, stake);
     try {
       const [node] = stake.nodes;
-      onEvent({ event: "acquired", path, node, token: stake.token, waitedMs, mode: "read", hasWaited: false });
+      onEvent({
+        event: "acquired",
+        path,
+        node,
+        token: stake.token,
+        waitedMs,
+        mode: "read",
+        hasWaited: false,
+      });
     } catch (error) {
       // Nobody else could give it back.
       await remove(session, stake.nodes);
@@ -66,7 +79,7 @@ export class ReadWriteLock {
     return new HeldLock({ session, path, mode: "read", stake, own, waitedMs, onEvent });
   }
 
-  async #exchange(held: HeldLock): Promise<Stake> {
+  async #exchange(held: HeldLock): Promise<OwnedZnodes> {
     const session = this.#session;
     const { acl } = this.#options;
     const data = asReader((await untilAnswered(() => session.getData(held.nodePath))).data);
@@ -75,12 +88,12 @@ export class ReadWriteLock {
       { op: "create", path: toReader(node), data, mode: "ephemeral", ...(acl && { acl }) },
       { op: "delete", path: node },
     ]);
-    for (const losses = new Losses(); ; ) {
+    for (const losses = new ConnectionLosses(); ; ) {
       try {
         const { zxid } = await session.multi(ops);
         return { nodes, token: zxid };
       } catch (error) {
-        if (!isFateUnknown(error)) throw error;
+        if (!isUnanswered(error)) throw error;
         const stake = await this.#findAgain(nodes);
         if (stake) return stake;
         const final = losses.add(error, held.path);
@@ -90,7 +103,7 @@ export class ReadWriteLock {
   }
 
   /** Whether the transaction whose reply was lost has taken place. */
-  async #findAgain(nodes: Stake["nodes"]): Promise<Stake | undefined> {
+  async #findAgain(nodes: OwnedZnodes["nodes"]): Promise<OwnedZnodes | undefined> {
     const session = this.#session;
     const [first] = nodes;
     await untilAnswered(() => session.sync(first));
@@ -103,8 +116,13 @@ export class ReadWriteLock {
 
 /** Alone. */
 export class WriteSide extends QueueLock {
-  /** As everywhere; `holding` is what the caller has of the same lock, and cannot keep: it would wait for itself. */
-  override async acquire(options: AcquireOptions & { readonly holding?: HeldLock } = {}): Promise<HeldLock> {
+  /**
+   * As everywhere; `holding` is what the caller has of the same lock, and cannot keep: it would
+   * wait for itself.
+   */
+  override async acquire(
+    options: AcquireOptions & { readonly holding?: HeldLock } = {},
+  ): Promise<HeldLock> {
     const { holding } = options;
     if (holding?.path === this.path && holding.mode === "read" && holding.isHeld()) {
       throw new UsageError(`a read lock cannot become a write lock: ${this.path}`, {
@@ -112,7 +130,8 @@ export class WriteSide extends QueueLock {
         hint: "release the read lock first; somebody else may then write before you do",
       });
     }
-    if (holding?.path === this.path && holding.mode === "write" && holding.isHeld()) return holding.again();
+    if (holding?.path === this.path && holding.mode === "write" && holding.isHeld())
+      return holding.again();
     return super.acquire(options);
   }
 }

@@ -1,22 +1,36 @@
 /**
- * Asks a holder to give way, in the words that its library listens for, or removes its ticket. What can be asked of whom:
- * ours read a request in their record; Curator's revocable locks react to a word; the textbook has another word; kazoo,
- * WriteLock, and Curator's semaphores and latches listen to nothing. A latch that has an id in place of a record may be
- * ours, and then knows the textbook's word. Leaves no watch behind.
+ * Asks a holder to give way, in the words that its library listens for, or removes its ticket. What
+ * can be asked of whom: ours read a request in their record; Curator's revocable locks react to a
+ * word; the textbook has another word; kazoo, WriteLock, and Curator's semaphores and latches
+ * listen to nothing. A latch that has an id in place of a record may be ours, and then knows the
+ * textbook's word. Leaves no watch behind.
  */
+
+import { AutoResetEvent } from "../../async/auto-reset-event.ts";
 import { ConflictError, NoNodeError } from "../../errors.ts";
 import { baseName } from "../../session/path.ts";
 import type { CallOptions, Data, Session } from "../../session/session.ts";
-import { Bell } from "../bell.ts";
-import { parseContender } from "./contender.ts";
-import { CURATOR_REVOKE, decodeRecord, encodeRecord, type RevokeRequest, TEXTBOOK_REVOKE } from "./holder-record.ts";
-import type { Standing } from "./inspect.ts";
+import {
+  CURATOR_REVOKE,
+  decodeRecord,
+  encodeRecord,
+  type RevokeRequest,
+  TEXTBOOK_REVOKE,
+} from "./holder-record.ts";
+import type { Standing } from "./inspect/inspect-lock.ts";
+import { parseContender } from "./queue/contender.ts";
 
-/** `asked`: it can know now. `unsure`: so it can, if it is ours. `unaskable`: it does not listen. `gone`: it has given way already. */
+/**
+ * `asked`: it can know now. `unsure`: so it can, if it is ours. `unaskable`: it does not listen.
+ * `gone`: it has given way already.
+ */
 export type Asked = "asked" | "unsure" | "unaskable" | "gone";
 
 const RESEND_MS = 1_000;
-/** A holder writes into its own ticket once or twice; who writes more often does not want to be asked. */
+/**
+ * A holder writes into its own ticket once or twice; who writes more often does not want to be
+ * asked.
+ */
 const MAX_TRIES = 10;
 
 export async function askToYield(
@@ -31,12 +45,14 @@ export async function askToYield(
       const written = wording(node, data, request);
       if (written === undefined) return "unaskable";
       await session.setData(node, written, { ...options, version: data.stat.version });
-      return decodeRecord(data.data) === undefined && parseContender(baseName(node))?.claim === "latch"
+      return decodeRecord(data.data) === undefined &&
+        parseContender(baseName(node))?.claim === "latch"
         ? "unsure"
         : "asked";
     } catch (error) {
       if (error instanceof NoNodeError) return "gone";
-      // The holder has just written something itself, such as when it got the lock: that has to stay.
+      // The holder has just written something itself, such as when it got the lock: that has to
+      // stay.
       if (!(error instanceof ConflictError)) throw error;
       if (tries >= MAX_TRIES) throw keepsChanging(node, error);
     }
@@ -68,8 +84,8 @@ function wording(node: string, { data }: Data, request: RevokeRequest): Buffer |
 }
 
 /**
- * Resolves when the holder's ticket is gone. Curator misses a request that comes before it has looked at its own ticket
- * for the first time, so that one is made again after a moment.
+ * Resolves when the holder's ticket is gone. Curator misses a request that comes before it has
+ * looked at its own ticket for the first time, so that one is made again after a moment.
  */
 export async function untilGone(
   session: Session,
@@ -78,9 +94,10 @@ export async function untilGone(
   signal: AbortSignal,
 ): Promise<void> {
   const { node } = holder;
-  const bell = new Bell();
+  const bell = new AutoResetEvent();
   const watch = () => bell.ring();
-  const again = () => void (request && askToYield(session, holder, request, { signal }).catch(() => {}));
+  const again = () =>
+    void (request && askToYield(session, holder, request, { signal }).catch(() => {}));
   const timer = setTimeout(again, RESEND_MS);
   try {
     while (await session.exists(node, { signal, watch })) await bell.heard(signal);
@@ -93,7 +110,11 @@ export async function untilGone(
 }
 
 /** Removes all its tickets, whether it likes it or not. False when there were none any more. */
-export async function evict(session: Session, { nodes }: Standing, options: CallOptions): Promise<boolean> {
+export async function evict(
+  session: Session,
+  { nodes }: Standing,
+  options: CallOptions,
+): Promise<boolean> {
   const removed = await Promise.all(
     nodes.map(async (node) => {
       try {

@@ -10,17 +10,22 @@ export function encodeLimit(limit: number): Buffer {
   return Buffer.from(JSON.stringify({ v: 1, limit }));
 }
 
-/** Everybody who may write to the path may have written it: what is longer is no limit, and is not parsed. */
+/**
+ * Everybody who may write to the path may have written it: what is longer is no limit, and is not
+ * parsed.
+ */
 const MAX_BYTES = 1024;
 
 /** Undefined where none is recorded. */
 export function recordedLimit(data: Buffer | null): RecordedLimit | undefined {
   if (data === null || data.length > MAX_BYTES) return undefined;
   const text = data.toString();
-  if (/^\d+$/.test(text)) return Number.isSafeInteger(Number(text)) ? { limit: Number(text), by: "kazoo" } : undefined;
+  if (/^\d+$/.test(text))
+    return Number.isSafeInteger(Number(text)) ? { limit: Number(text), by: "kazoo" } : undefined;
   try {
     const value: unknown = JSON.parse(text);
-    const isRecord = typeof value === "object" && value !== null && "limit" in value && "v" in value;
+    const isRecord =
+      typeof value === "object" && value !== null && "limit" in value && "v" in value;
     return isRecord && isCount(value.limit) ? { limit: value.limit, by: "zksh" } : undefined;
   } catch {
     return undefined;
@@ -32,7 +37,8 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Whether `limit` has to be written to the path, which has `data`. Throws LockError where another limit is recorded there and
+ * Whether `limit` has to be written to the path, which has `data`. Throws LockError where another
+ * limit is recorded there and
  * `mayChange` is false, or where the path is a semaphore of kazoo's.
  */
 export function mustRecordLimit(
@@ -43,10 +49,14 @@ export function mustRecordLimit(
   const recorded = recordedLimit(data);
   if (recorded === undefined) return mayChange && !data?.length;
   if (recorded.by === "kazoo") {
-    throw new LockError("limit-mismatch", `${path} is a kazoo semaphore (${recorded.limit} leases)`, {
-      path,
-      hint: "its layout and ours cannot share a path: use another",
-    });
+    throw new LockError(
+      "limit-mismatch",
+      `${path} is a kazoo semaphore (${recorded.limit} leases)`,
+      {
+        path,
+        hint: "its layout and ours cannot share a path: use another",
+      },
+    );
   }
   if (recorded.limit === limit) return false;
   if (mayChange) return true;

@@ -1,39 +1,49 @@
 /**
- * A number of permits, in the layout of Curator's InterProcessSemaphoreV2: a permit is a lease below `leases/`, and
- * whoever finds none free queues below `locks/`.
+ * A number of permits, in the layout of Curator's InterProcessSemaphoreV2: a permit is a lease
+ * below `leases/`, and whoever finds none free queues below `locks/`.
  *
- * A lease is good while its place by number is below the limit: places only get better, so that the holders are always
- * among the first. Curator counts all leases, good or not; only the head of the queue may therefore keep one that is not
- * good yet. Several permits are made in one transaction, and waited for by the head alone: two who want several cannot
- * each have half of them.
+ * A lease is good while its place by number is below the limit: places only get better, so that the
+ * holders are always among the first. Curator counts all leases, good or not; only the head of the
+ * queue may therefore keep one that is not good yet. Several permits are made in one transaction,
+ * and waited for by the head alone: two who want several cannot each have half of them.
  */
 import { randomUUID } from "node:crypto";
+import { AutoResetEvent } from "../../async/auto-reset-event.ts";
+import { startTimer } from "../../async/timer.ts";
 import { LockError, NoNodeError, PermissionError, UsageError } from "../../errors.ts";
 import { baseName, joinPath } from "../../session/path.ts";
 import type { CreateMode, Session, WatchListener } from "../../session/session.ts";
-import { startTimer } from "../../timer.ts";
-import { Bell } from "../bell.ts";
-import { awaitLease } from "./await-lease.ts";
-import { bySequence, type Contender, parseContender, parseContenders } from "./contender.ts";
-import { type Entered, enter, list } from "./enter.ts";
 import type { LockEvent, Permits } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
 import type { RevokeRequest } from "./holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
-import { askForPaths, type PathToMake, parentMode } from "./make-path.ts";
 import { MUTEX } from "./mutex.ts";
-import { OwnTicket, revoked } from "./own-ticket.ts";
-import { asHead, PermitReport, permitsOf } from "./permit-report.ts";
-import { QueueLock } from "./queue-lock.ts";
-import { MAX_NAMED, newsOf } from "./queue-report.ts";
-import { remove } from "./removal.ts";
+import { awaitLease } from "./queue/await-lease.ts";
+import { bySequence, type Contender, parseContender, parseContenders } from "./queue/contender.ts";
+import { askForPaths, type PathToMake, parentMode } from "./queue/create-lock-path.ts";
+import { type CreatedTickets, createTickets, list } from "./queue/create-tickets.ts";
+import { OwnTicket, revoked } from "./queue/own-ticket.ts";
+import { asHead, PermitReport, permitsOf } from "./queue/permit-report.ts";
+import { QueueLock } from "./queue/queue-lock.ts";
+import { MAX_NAMED, newsOf } from "./queue/queue-report.ts";
+import { remove } from "./queue/remove-znodes.ts";
+import { isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
+import {
+  checkSequence,
+  isMissing,
+  sessionLost,
+  type Ticket,
+  type TicketListing,
+  ticketGone,
+} from "./queue/ticket.ts";
+import { refreshDelay } from "./queue/ticket-queue.ts";
 import { encodeLimit, mustRecordLimit } from "./semaphore-limit.ts";
-import { checkSequence, isMissing, type Listing, sessionLost, type Ticket, ticketGone } from "./ticket.ts";
-import { refreshDelay } from "./ticket-queue.ts";
-import { isFateUnknown, untilAnswered } from "./unanswered.ts";
 
 export interface SemaphoreOptions extends LockOptions {
-  /** How many permits there are; the same for all who use the path. Recorded with the path when that is made. */
+  /**
+   * How many permits there are; the same for all who use the path. Recorded with the path when that
+   * is made.
+   */
   readonly limit: number;
   /** How many are wanted, all or none; 1 unless told otherwise. */
   readonly count?: number;
@@ -42,7 +52,7 @@ export interface SemaphoreOptions extends LockOptions {
 }
 
 /** The permits that were just made, and who queues. */
-interface Leased extends Entered {
+interface Leased extends CreatedTickets {
   readonly queue: readonly Contender[];
 }
 
@@ -61,12 +71,19 @@ export class Semaphore extends LockRecipe<HeldLock> {
   readonly #setLimit: boolean;
   readonly #report: PermitReport;
 
-  constructor(session: Session, path: string, { limit, count = 1, setLimit = false, ...options }: SemaphoreOptions) {
+  constructor(
+    session: Session,
+    path: string,
+    { limit, count = 1, setLimit = false, ...options }: SemaphoreOptions,
+  ) {
     super(session, [path], "semaphore", options);
-    if (!Number.isInteger(limit) || limit < 1) throw new UsageError(`bad limit ${limit}: at least one permit`);
-    if (!Number.isInteger(count) || count < 1) throw new UsageError(`bad number of permits ${count}: at least one`);
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new UsageError(`bad limit ${limit}: at least one permit`);
+    if (!Number.isInteger(count) || count < 1)
+      throw new UsageError(`bad number of permits ${count}: at least one`);
     if (count > limit) throw new UsageError(`cannot take ${count} permits: the limit is ${limit}`);
-    if (options.compat === "all") throw new UsageError("kazoo's semaphore cannot share a path with this one");
+    if (options.compat === "all")
+      throw new UsageError("kazoo's semaphore cannot share a path with this one");
     this.path = path;
     this.limit = limit;
     this.count = count;
@@ -91,7 +108,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
     const permits = permitsOf(listing.children, this.limit);
     try {
       // Whoever came before goes before, even where a permit is free.
-      if (queue.length === 0 && this.#isGood(ticket, listing)) return await this.#hold(ticket, attempt, { permits });
+      if (queue.length === 0 && this.#isGood(ticket, listing))
+        return await this.#hold(ticket, attempt, { permits });
     } catch (error) {
       this.chores.add(remove(this.session, ticket.nodes));
       throw error;
@@ -103,7 +121,9 @@ export class Semaphore extends LockRecipe<HeldLock> {
     return this.#inTurn(attempt);
   }
 
-  /** Makes leases, and their path where it may be missing, and looks at everything in one flight. */
+  /**
+   * Makes leases, and their path where it may be missing, and looks at everything in one flight.
+   */
   async #lease(attempt: Attempt): Promise<Leased> {
     const { session, chores, knownPaths } = this;
     const { signal } = attempt;
@@ -113,14 +133,19 @@ export class Semaphore extends LockRecipe<HeldLock> {
     for (;;) {
       const mode = knownPaths.has(shape.path) ? undefined : await this.#pathMode(signal);
       const obstacle = mode && askForPaths(session, this.#paths, mode, { signal });
-      const entering = enter(session, [shape], randomUUID(), { signal, chores, knownPaths });
+      const entering = createTickets(session, [shape], randomUUID(), {
+        signal,
+        chores,
+        knownPaths,
+      });
       const listing = list(session, this.#locks, { signal });
       const recorded = this.#recorded(signal);
       for (const asking of [listing, recorded]) asking.catch(() => {});
       try {
-        const [entered] = (await entering) as [Entered];
+        const [entered] = (await entering) as [CreatedTickets];
         try {
-          if (mustRecordLimit(await recorded, this, this.#setLimit)) await this.#recordLimit(signal);
+          if (mustRecordLimit(await recorded, this, this.#setLimit))
+            await this.#recordLimit(signal);
           return { ...entered, queue: parseContenders((await listing).children) };
         } catch (error) {
           chores.add(remove(session, entered.ticket.nodes));
@@ -129,7 +154,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
       } catch (error) {
         if (!(error instanceof NoNodeError)) throw error;
         const why = await obstacle;
-        if (why !== undefined && !isFateUnknown(why)) throw why;
+        if (why !== undefined && !isUnanswered(why)) throw why;
         knownPaths.clear();
       }
     }
@@ -156,7 +181,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
   }
 
   /** Throws where the numbers cannot be relied on, or a lease of ours is gone. */
-  #isGood(ticket: Ticket, listing: Listing): boolean {
+  #isGood(ticket: Ticket, listing: TicketListing): boolean {
     if (isMissing(ticket, listing)) throw ticketGone(this.path, this.session);
     checkSequence(ticket, parseContenders(listing.children), this.#leases);
     const own = new Set(ticket.nodes.map(baseName));
@@ -173,15 +198,30 @@ export class Semaphore extends LockRecipe<HeldLock> {
   async #hold(
     ticket: Ticket,
     { begun, data, signal }: Attempt,
-    { own = new OwnTicket(this.session, this.path, ticket), permits, hasWaited = false }: HoldOptions,
+    {
+      own = new OwnTicket(this.session, this.path, ticket),
+      permits,
+      hasWaited = false,
+    }: HoldOptions,
   ): Promise<HeldLock> {
     const { session, path, mode, tell: onEvent } = this;
     await awaitLease(session, path, ticket, { signal });
     const waitedMs = performance.now() - begun;
     const [node] = ticket.nodes;
-    onEvent({ event: "acquired", path, node, token: ticket.token, waitedMs, mode, hasWaited, permits });
+    onEvent({
+      event: "acquired",
+      path,
+      node,
+      token: ticket.token,
+      waitedMs,
+      mode,
+      hasWaited,
+      permits,
+    });
     const acquiredAt = Date.now();
-    const stamp = this.options.data ? undefined : () => data({ acquired: new Date(acquiredAt).toISOString() });
+    const stamp = this.options.data
+      ? undefined
+      : () => data({ acquired: new Date(acquiredAt).toISOString() });
     return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, stamp });
   }
 
@@ -216,7 +256,11 @@ export class Semaphore extends LockRecipe<HeldLock> {
       this.tell({ event: "leased", path: this.path, node: ticket.nodes[0] });
       const { children } = await this.#untilGood(leased, own, turn, attempt);
       own.throwIfGone();
-      return await this.#hold(ticket, attempt, { own, hasWaited: true, permits: permitsOf(children, this.limit) });
+      return await this.#hold(ticket, attempt, {
+        own,
+        hasWaited: true,
+        permits: permitsOf(children, this.limit),
+      });
     } catch (error) {
       own.end();
       this.chores.add(remove(this.session, ticket.nodes));
@@ -225,13 +269,18 @@ export class Semaphore extends LockRecipe<HeldLock> {
   }
 
   /** The listing by which the leases are good. */
-  async #untilGood(leased: Leased, own: OwnTicket, turn: HeldLock, attempt: Attempt): Promise<Listing> {
+  async #untilGood(
+    leased: Leased,
+    own: OwnTicket,
+    turn: HeldLock,
+    attempt: Attempt,
+  ): Promise<TicketListing> {
     const { session, path } = this;
     const { ticket } = leased;
     const { signal, refreshMs } = attempt;
     let { listing, queue } = leased;
     let told = "";
-    const bell = new Bell();
+    const bell = new AutoResetEvent();
     const ring = () => bell.ring();
     let request: RevokeRequest | undefined;
     let isWatching = false;
@@ -259,14 +308,16 @@ export class Semaphore extends LockRecipe<HeldLock> {
         own.throwIfGone();
         if (request) throw revoked(path, request);
         if (turn.signal.aborted) throw ticketGone(path, session);
-        if (refreshMs) queue = parseContenders((await list(session, this.#locks, { signal })).children);
+        if (refreshMs)
+          queue = parseContenders((await list(session, this.#locks, { signal })).children);
       }
       return listing;
     } finally {
       stopOwn();
       stopTurn();
       turn.signal.removeEventListener("abort", ring);
-      if (isWatching && session.state !== "lost") session.removeWatch(this.#leases, watch).catch(() => {});
+      if (isWatching && session.state !== "lost")
+        session.removeWatch(this.#leases, watch).catch(() => {});
     }
   }
 
@@ -277,7 +328,11 @@ export class Semaphore extends LockRecipe<HeldLock> {
     { signal, refreshMs }: Attempt,
   ): Promise<string> {
     const named = refreshMs === undefined ? 1 : MAX_NAMED;
-    const held = await this.#report.describe(listing.children, { ownUuid: ticket.uuid, named, signal });
+    const held = await this.#report.describe(listing.children, {
+      ownUuid: ticket.uuid,
+      named,
+      signal,
+    });
     const waiting = asHead(this.path, ticket.nodes[0], queue.length, held);
     const news = newsOf(waiting);
     if (news !== told) this.tell(waiting);
@@ -286,7 +341,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
 
   /** That the queue's own turn has come, and is given back, is no news of the semaphore. */
   readonly #tellOfQueue = (event: LockEvent): void => {
-    if (event.event !== "acquired" && event.event !== "released") this.tell({ ...event, path: this.path });
+    if (event.event !== "acquired" && event.event !== "released")
+      this.tell({ ...event, path: this.path });
   };
 
   #busy(): LockError {

@@ -1,30 +1,37 @@
 /**
- * One well-known ephemeral znode: whoever makes it holds the lock. For paths that other programs lock that way. Nobody
- * queues: a release wakes all who wait, and the fastest gets it.
+ * One well-known ephemeral znode: whoever makes it holds the lock. For paths that other programs
+ * lock that way. Nobody queues: a release wakes all who wait, and the fastest gets it.
  */
 import { randomUUID } from "node:crypto";
-import { DeadlineError, InterruptedError, NoNodeError, PermissionError, UsageError } from "../../errors.ts";
+import { AutoResetEvent } from "../../async/auto-reset-event.ts";
+import {
+  DeadlineError,
+  InterruptedError,
+  NoNodeError,
+  PermissionError,
+  UsageError,
+} from "../../errors.ts";
 import { baseName, parentPath } from "../../session/path.ts";
 import type { CallOptions, Session } from "../../session/session.ts";
-import { Bell } from "../bell.ts";
-import { awaitLease } from "./await-lease.ts";
 import type { Contending } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
 import { describeParty } from "./holder-record.ts";
 import { type Attempt, busy, type LockOptions, LockRecipe } from "./lock-recipe.ts";
-import { isNodeExists, makePaths } from "./make-path.ts";
-import { NodeWatch } from "./node-watch.ts";
-import { OwnTicket } from "./own-ticket.ts";
-import { type Removed, unlessOver } from "./removal.ts";
-import type { Stake } from "./ticket.ts";
-import { isFateUnknown, Losses, untilAnswered } from "./unanswered.ts";
+import { awaitLease } from "./queue/await-lease.ts";
+import { isNodeExists, makePaths } from "./queue/create-lock-path.ts";
+import { NodeWatch } from "./queue/node-watch.ts";
+import { OwnTicket } from "./queue/own-ticket.ts";
+import { type Removed, unlessOver } from "./queue/remove-znodes.ts";
+import { ConnectionLosses, isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
+import type { OwnedZnodes } from "./queue/ticket.ts";
 
 export class UniqueLock extends LockRecipe<HeldLock> {
   readonly path: string;
 
   constructor(session: Session, path: string, options?: LockOptions) {
     super(session, [path], "exclusive", options);
-    if (options?.compat === "all") throw new UsageError("a lock of one znode cannot be kazoo's too");
+    if (options?.compat === "all")
+      throw new UsageError("a lock of one znode cannot be kazoo's too");
     this.path = path;
   }
 
@@ -35,7 +42,8 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   protected async take(attempt: Attempt): Promise<HeldLock> {
     const id = randomUUID();
     for (let hasWaited = false; ; hasWaited = true) {
-      // Whoever makes the znode has the lock: nothing need be written into it later, when it may be another's.
+      // Whoever makes the znode has the lock: nothing need be written into it later, when it may be
+      // another's.
       const mine = attempt.data({ id, acquired: new Date().toISOString() });
       const stake = await this.#create(mine, attempt.signal);
       if (stake) return await this.#hold(stake, attempt, hasWaited);
@@ -45,20 +53,28 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   }
 
   /** Undefined when it is somebody else's. */
-  async #create(mine: Buffer, signal: AbortSignal | undefined): Promise<Stake | undefined> {
+  async #create(mine: Buffer, signal: AbortSignal | undefined): Promise<OwnedZnodes | undefined> {
     const { path, session } = this;
     const { acl, pathAcl = acl, mustExist } = this.options;
-    for (const losses = new Losses(); ; ) {
+    for (const losses = new ConnectionLosses(); ; ) {
       try {
         signal?.throwIfAborted();
-        const create = { op: "create", path, data: mine, mode: "ephemeral", ...(acl && { acl }) } as const;
+        const create = {
+          op: "create",
+          path,
+          data: mine,
+          mode: "ephemeral",
+          ...(acl && { acl }),
+        } as const;
         const { zxid } = await session.multi([create], { signal });
         return { nodes: [path], token: zxid };
       } catch (error) {
-        const final = isFateUnknown(error) ? losses.add(error, path) : error;
+        const final = isUnanswered(error) ? losses.add(error, path) : error;
         if (final === undefined) continue;
         if (error instanceof NoNodeError && !mustExist && parentPath(path) !== "/") {
-          await makePaths(session, [{ path: parentPath(path), acl: pathAcl }], "container", { signal });
+          await makePaths(session, [{ path: parentPath(path), acl: pathAcl }], "container", {
+            signal,
+          });
         } else if (isNodeExists(error)) {
           // Perhaps by ourselves: the reply to an earlier try was lost.
           return losses.count > 0 ? await this.#findAgain(mine, signal) : undefined;
@@ -72,7 +88,10 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     }
   }
 
-  async #findAgain(mine: Buffer, signal: AbortSignal | undefined): Promise<Stake | undefined> {
+  async #findAgain(
+    mine: Buffer,
+    signal: AbortSignal | undefined,
+  ): Promise<OwnedZnodes | undefined> {
     try {
       return await this.#find(mine, { signal });
     } catch (error) {
@@ -82,7 +101,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   }
 
   /** The znode, if it is the one that was made with `mine` as its data. */
-  async #find(mine: Buffer, options: CallOptions): Promise<Stake | undefined> {
+  async #find(mine: Buffer, options: CallOptions): Promise<OwnedZnodes | undefined> {
     const { path, session } = this;
     try {
       const syncing = untilAnswered(() => session.sync(path, options));
@@ -103,7 +122,11 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     if (stake) await this.#remove(stake);
   }
 
-  async #hold(stake: Stake, { begun, signal }: Attempt, hasWaited: boolean): Promise<HeldLock> {
+  async #hold(
+    stake: OwnedZnodes,
+    { begun, signal }: Attempt,
+    hasWaited: boolean,
+  ): Promise<HeldLock> {
     const { session, path, mode, tell: onEvent } = this;
     try {
       await awaitLease(session, path, stake, { signal });
@@ -115,11 +138,24 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     const waitedMs = performance.now() - begun;
     onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs, mode, hasWaited });
     const giveBack = async () => (own.isGone ? "missing" : this.#remove(stake));
-    return new HeldLock({ session, path, mode, stake, own, waitedMs, onEvent, giveBack, isPathShared: true });
+    return new HeldLock({
+      session,
+      path,
+      mode,
+      stake,
+      own,
+      waitedMs,
+      onEvent,
+      giveBack,
+      isPathShared: true,
+    });
   }
 
-  /** A second try must not delete what somebody else has made after the first one: the name is not ours alone. */
-  #remove(stake: Stake): Promise<Removed> {
+  /**
+   * A second try must not delete what somebody else has made after the first one: the name is not
+   * ours alone.
+   */
+  #remove(stake: OwnedZnodes): Promise<Removed> {
     const { path, session } = this;
     return unlessOver(session, async () => {
       for (let isUnsure = false; ; isUnsure = true) {
@@ -129,13 +165,13 @@ export class UniqueLock extends LockRecipe<HeldLock> {
           return "delete";
         } catch (error) {
           if (error instanceof NoNodeError) return isUnsure ? "delete" : "missing";
-          if (!isFateUnknown(error)) throw error;
+          if (!isUnanswered(error)) throw error;
         }
       }
     });
   }
 
-  async #isThere({ token }: Stake): Promise<boolean> {
+  async #isThere({ token }: OwnedZnodes): Promise<boolean> {
     const { path, session } = this;
     await untilAnswered(() => session.sync(path));
     const stat = await untilAnswered(() => session.exists(path));
@@ -145,7 +181,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   /** Nothing is looked up for those who follow: the watch on the one znode tells all there is. */
   async #untilFree({ signal, mayWait }: Attempt): Promise<void> {
     const { path, session } = this;
-    const bell = new Bell();
+    const bell = new AutoResetEvent();
     const watch = new NodeWatch(session, bell);
     let told = "";
     try {
@@ -167,7 +203,8 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     const { path, session } = this;
     try {
       const found = await untilAnswered(() => session.getData(path, { signal }));
-      if (found.stat.numChildren === 0) return { ...describeParty(path, undefined, found), mode: this.mode };
+      if (found.stat.numChildren === 0)
+        return { ...describeParty(path, undefined, found), mode: this.mode };
     } catch (error) {
       if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
       throw error;

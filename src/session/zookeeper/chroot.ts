@@ -1,4 +1,7 @@
-/** The znode a session is confined to: added to every path that leaves, taken off every path that arrives. */
+/**
+ * The znode a session is confined to: added to every path that leaves, taken off every path that
+ * arrives.
+ */
 export class Chroot {
   readonly #prefix: string;
 

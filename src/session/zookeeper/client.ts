@@ -1,20 +1,23 @@
-import { isTimeout, TIMEOUT_RANGE } from "../../duration.ts";
 import { UsageError } from "../../errors.ts";
+import { isTimeout, TIMEOUT_RANGE } from "../../text/duration.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { AddWatchMode, Opcode } from "../../wire/protocol.ts";
 import { formatConnectString } from "../connect-string.ts";
 import type { SessionOptions } from "../options.ts";
 import type * as S from "../session.ts";
-import { limited } from "./call.ts";
-import { Caller } from "./caller.ts";
 import { Connection } from "./connection.ts";
-import { failureOf } from "./failures.ts";
-import { notify } from "./notify.ts";
+import { limited } from "./requests/call.ts";
+import { failureOf } from "./requests/error-codes.ts";
+import { OperationCaller } from "./requests/operation-caller.ts";
+import { notifyListeners } from "./watches/notify-listeners.ts";
 import { nothing, readData, readNames, writePath, Znodes } from "./znodes.ts";
 
 const CONFIG_PATH = "/zookeeper/config";
 
-/** Opens a session. Returns at once; the first call (or `connected()`) waits for a server. Throws UsageError. */
+/**
+ * Opens a session. Returns at once; the first call (or `connected()`) waits for a server. Throws
+ * UsageError.
+ */
 export function openSession(options: SessionOptions): S.Session {
   const { timeoutMs } = options;
   if (timeoutMs !== undefined && !isTimeout(timeoutMs)) {
@@ -32,7 +35,7 @@ class Client extends Znodes implements S.Session {
 
   constructor(options: SessionOptions) {
     const connection = new Connection(options, () => this.#announce());
-    super(connection, new Caller(connection));
+    super(connection, new OperationCaller(connection));
     this.#options = options;
     connection.connect();
   }
@@ -85,7 +88,12 @@ class Client extends Znodes implements S.Session {
   }
 
   connected(options: S.CallOptions = {}): Promise<void> {
-    return limited(this.connection.aborts, this.connection.whenConnected(), options, "no server has answered");
+    return limited(
+      this.connection.aborts,
+      this.connection.whenConnected(),
+      options,
+      "no server has answered",
+    );
   }
 
   knows(operation: S.NewerOperation, options: S.CallOptions = {}): Promise<boolean> {
@@ -106,10 +114,16 @@ class Client extends Znodes implements S.Session {
         else reject(this.connection.lost?.error ?? failureOf(failure.code, `scheme ${scheme}`));
       });
     });
-    return limited(this.connection.aborts, proved, options, `no answer to the ${scheme} credential`, () => {
-      takeBack();
-      return undefined;
-    });
+    return limited(
+      this.connection.aborts,
+      proved,
+      options,
+      `no answer to the ${scheme} credential`,
+      () => {
+        takeBack();
+        return undefined;
+      },
+    );
   }
 
   async addWatch(
@@ -127,7 +141,8 @@ class Client extends Znodes implements S.Session {
     const read = () => watches.addPersistent(mode, this.serverPath(path), listener);
     const late = () => this.caller.dropWatch(this.serverPath(path), listener);
     const added = this.caller.call({ opcode: Opcode.addWatch, path, write, read, late }, options);
-    // In the same flight: whether the znode is there now. Without it, a change during an outage could not be told later.
+    // In the same flight: whether the znode is there now. Without it, a change during an outage
+    // could not be told later.
     const noted = this.exists(path, options).then(
       (stat) => watches.noteExistence(this.serverPath(path), stat !== undefined),
       // Unknown is an answer too: the listener will hear `rearmed` instead of the exact change.
@@ -148,7 +163,10 @@ class Client extends Znodes implements S.Session {
   async getEphemerals(prefix = "/", options: S.CallOptions = {}): Promise<string[]> {
     await this.caller.require("getEphemerals", options);
     const read = (body: JuteReader) => readNames(body).map(this.clientPath);
-    return this.caller.call({ opcode: Opcode.getEphemerals, path: prefix, write: writePath, read }, options);
+    return this.caller.call(
+      { opcode: Opcode.getEphemerals, path: prefix, write: writePath, read },
+      options,
+    );
   }
 
   async getAllChildrenNumber(path: string, options: S.CallOptions = {}): Promise<number> {
@@ -161,7 +179,8 @@ class Client extends Znodes implements S.Session {
 
   async whoAmI(options: S.CallOptions = {}): Promise<S.Identity[]> {
     await this.caller.require("whoAmI", options);
-    const read = (body: JuteReader) => body.vector(() => ({ scheme: body.text(), id: body.text() }));
+    const read = (body: JuteReader) =>
+      body.vector(() => ({ scheme: body.text(), id: body.text() }));
     return this.caller.call({ opcode: Opcode.whoAmI, write: nothing, read }, options);
   }
 
@@ -207,6 +226,6 @@ class Client extends Znodes implements S.Session {
       ...(lost === undefined ? {} : { reason: lost.reason }),
       ...(endpoint === undefined ? {} : { server: endpoint.address }),
     };
-    notify(this.#listeners, change);
+    notifyListeners(this.#listeners, change);
   }
 }

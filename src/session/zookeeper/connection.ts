@@ -4,38 +4,45 @@ import { Aborts } from "../aborts.ts";
 import type { SessionOptions } from "../options.ts";
 import type { SessionState } from "../session.ts";
 import { Chroot } from "./chroot.ts";
-import { SystemClock } from "./clock.ts";
-import type { Attached } from "./connector.ts";
-import { Credentials } from "./credentials.ts";
-import { errorName } from "./failures.ts";
-import { DEFAULT_TIMEOUT_MS, Handshake, NO_SESSION } from "./handshake.ts";
-import { Heartbeat } from "./heartbeat.ts";
-import { Inbox } from "./inbox.ts";
-import { Leases } from "./leases.ts";
-import { ConnectionManager, LibraryState } from "./library.ts";
-import type { Endpoint, Link } from "./link.ts";
-import { Liveness } from "./liveness.ts";
-import { authFailed, closed, expired, type Loss, unreachable } from "./loss.ts";
-import { sessionErrorOf } from "./multi.ts";
-import { Outbox } from "./outbox.ts";
-import { ReadBatches, refusesBatches } from "./read-batches.ts";
-import { Rearming } from "./rearming.ts";
-import { type ConnectFailure, connectFailureOf } from "./reasons.ts";
-import { type ReplyLength, Request } from "./request.ts";
-import { ServerSearch } from "./server-search.ts";
-import { ServerVersions } from "./server-version.ts";
-import { failLater, Traffic } from "./traffic.ts";
-import { WatchRegistry } from "./watches.ts";
+import { type ConnectFailure, connectFailureOf } from "./connecting/connect-failures.ts";
+import type { Attached } from "./connecting/connector.ts";
+import { Credentials } from "./connecting/credentials.ts";
+import { DEFAULT_TIMEOUT_MS, Handshake, NO_SESSION } from "./connecting/handshake.ts";
+import type { Endpoint, Link } from "./connecting/link.ts";
+import { ServerSearch } from "./connecting/server-search.ts";
+import { ServerVersions } from "./connecting/server-version.ts";
+import { SystemClock } from "./lifetime/clock.ts";
+import { Heartbeat } from "./lifetime/heartbeat.ts";
+import { Leases } from "./lifetime/leases.ts";
+import { Liveness } from "./lifetime/liveness.ts";
+import { authFailed, closed, expired, type Loss, unreachable } from "./lifetime/loss.ts";
+import { ConnectionManager, LibraryState } from "./node-zookeeper-client-adapter.ts";
+import { errorName } from "./requests/error-codes.ts";
+import { sessionErrorOf } from "./requests/multi.ts";
+import { ReadBatches, refusesBatches } from "./requests/read-batches.ts";
+import { ReplyReader } from "./requests/reply-reader.ts";
+import { type ReplyLength, Request } from "./requests/request.ts";
+import { failLater, RequestQueue } from "./requests/request-queue.ts";
+import { RequestWriter } from "./requests/request-writer.ts";
+import { WatchReregistration } from "./watches/reregister-watches.ts";
+import { WatchRegistry } from "./watches/watch-registry.ts";
 
-/** The longest goodbye. It has been sent by then, or there is no server to hear it and the session is left to expire. */
+/**
+ * The longest goodbye. It has been sent by then, or there is no server to hear it and the session
+ * is left to expire.
+ */
 const CLOSE_TIMEOUT_MS = 1_000;
-/** Servers limit data to jute.maxbuffer (1 MB), listings not at all: five million names of 20 characters have 120 MB. */
+/**
+ * Servers limit data to jute.maxbuffer (1 MB), listings not at all: five million names of 20
+ * characters have 120 MB.
+ */
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 const MAX_LISTING_BYTES = 128 * 1024 * 1024;
 
 /**
- * The package's connection manager with its inside replaced. Kept from the package: its states and how they are announced,
- * and what may be queued in which state. Replaced, each for defects that make a lock unsafe:
+ * The package's connection manager with its inside replaced. Kept from the package: its states and
+ * how they are announced, and what may be queued in which state. Replaced, each for defects that
+ * make a lock unsafe:
  *
  * - connect, onSocketClosed (ServerSearch, Connector, Link): one Link per attempt, so that no event or half-read byte of an old
  *   socket reaches a new one; TCP, TLS and handshake share one deadline; back-off also when the drop follows a good
@@ -52,14 +59,14 @@ export class Connection extends ConnectionManager {
   readonly chroot: Chroot;
   readonly versions: ServerVersions;
   readonly watches: WatchRegistry;
-  readonly #rearming: Rearming;
+  readonly #rearming: WatchReregistration;
   readonly #options: SessionOptions;
-  readonly #traffic: Traffic;
+  readonly #traffic: RequestQueue;
   readonly #leases = new Leases();
   readonly #heartbeat: Heartbeat;
   readonly #secrets = new Credentials();
-  readonly #outbox: Outbox;
-  readonly #inbox: Inbox;
+  readonly #outbox: RequestWriter;
+  readonly #inbox: ReplyReader;
   readonly #handshake: Handshake;
   readonly #search: ServerSearch;
   #lastZxid = 0n;
@@ -70,17 +77,22 @@ export class Connection extends ConnectionManager {
   #lost: Loss | undefined;
 
   constructor(options: SessionOptions, onState: () => void) {
-    // The package's parser takes [::1]:2181 for a host called "[": it gets a placeholder, ServerList does the work.
-    super("localhost", { sessionTimeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS, spinDelay: 0 }, onState);
+    // The package's parser takes [::1]:2181 for a host called "[": it gets a placeholder,
+    // ServerList does the work.
+    super(
+      "localhost",
+      { sessionTimeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS, spinDelay: 0 },
+      onState,
+    );
     // Everybody who waits for a connection listens, and there may be many.
     this.setMaxListeners(0);
     this.#options = options;
     this.chroot = new Chroot(options.chroot);
     this.watches = new WatchRegistry((path) => this.chroot.toClientPath(path));
-    this.#rearming = new Rearming(this.watches);
+    this.#rearming = new WatchReregistration(this.watches);
     for (const { scheme, credential } of options.auth ?? []) this.#secrets.add(scheme, credential);
     this.versions = new ServerVersions(options.tls);
-    this.#traffic = new Traffic(
+    this.#traffic = new RequestQueue(
       () => this.onPacketQueueReadable(),
       new ReadBatches(this.versions),
       0,
@@ -93,8 +105,8 @@ export class Connection extends ConnectionManager {
       silent: (why) => this.#dropLink({ says: why, kind: "transient" }),
       expired: () => this.#expireByClock(),
     });
-    this.#outbox = new Outbox(this.#traffic, this.#secrets, this.liveness);
-    this.#inbox = new Inbox({
+    this.#outbox = new RequestWriter(this.#traffic, this.#secrets, this.liveness);
+    this.#inbox = new ReplyReader({
       zxid: (zxid) => {
         if (zxid > this.#lastZxid) this.#lastZxid = zxid;
       },
@@ -108,9 +120,11 @@ export class Connection extends ConnectionManager {
       watchesSet: (code) => this.#handleWatchesSet(code),
       readOut: () => this.#outbox.refill(),
       maxReplyBytes: () =>
-        options.maxReplyBytes ?? (this.#traffic.next?.mayListNames ? MAX_LISTING_BYTES : MAX_REPLY_BYTES),
+        options.maxReplyBytes ??
+        (this.#traffic.next?.mayListNames ? MAX_LISTING_BYTES : MAX_REPLY_BYTES),
       oversized: (bytes, limit) => this.#refuseReply({ bytes, limit }),
-      garbage: (what) => this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
+      garbage: (what) =>
+        this.#dropLink({ says: `the server sent garbage: ${what}`, kind: "transient" }),
     });
     this.#handshake = new Handshake(options, this, this.#secrets, this.#traffic);
     this.#search = new ServerSearch(options, this.#handshake, this.#clock, {
@@ -118,7 +132,8 @@ export class Connection extends ConnectionManager {
       attached: (attached) => this.#attach(attached),
       attemptFailed: () => this.#unanswered(),
       unreachable: (message) => this.#end(unreachable(message)),
-      foundReadWrite: (address) => this.#dropLink({ says: `moving to ${address}, which can write`, kind: "transient" }),
+      foundReadWrite: (address) =>
+        this.#dropLink({ says: `moving to ${address}, which can write`, kind: "transient" }),
     });
   }
 
@@ -172,7 +187,10 @@ export class Connection extends ConnectionManager {
     });
   }
 
-  /** Asks the server to end the session, behind everything already asked for; `done` is called once, whatever happens. */
+  /**
+   * Asks the server to end the session, behind everything already asked for; `done` is called once,
+   * whatever happens.
+   */
   override close(done: () => void = () => {}): void {
     if (this.#lost !== undefined || this.isClosing) return done();
     const end = () => {
@@ -187,8 +205,15 @@ export class Connection extends ConnectionManager {
     this.setState(LibraryState.CLOSING);
   }
 
-  /** Proves an identity now and on every connection to come; returns the function that takes it back if it is still unsent. */
-  addCredential(scheme: string, secret: Buffer, settle: (failure: { code: number } | null) => void): () => void {
+  /**
+   * Proves an identity now and on every connection to come; returns the function that takes it back
+   * if it is still unsent.
+   */
+  addCredential(
+    scheme: string,
+    secret: Buffer,
+    settle: (failure: { code: number } | null) => void,
+  ): () => void {
     if (this.#lost !== undefined) {
       settle({ code: ErrorCode.sessionExpired });
       return () => {};
@@ -198,8 +223,8 @@ export class Connection extends ConnectionManager {
   }
 
   /**
-   * From now on the session's life is its lease, and heartbeats check these znodes of the server. Returns the function that
-   * ends it.
+   * From now on the session's life is its lease, and heartbeats check these znodes of the server.
+   * Returns the function that ends it.
    */
   keepLease(nodes: readonly string[], onMissing: () => void): () => void {
     const end = this.#leases.keep(nodes, onMissing);
@@ -210,9 +235,13 @@ export class Connection extends ConnectionManager {
     };
   }
 
-  /** Sets the watches of one of the server's paths again: removing one kind may have taken the others with it. */
+  /**
+   * Sets the watches of one of the server's paths again: removing one kind may have taken the
+   * others with it.
+   */
   rearm(serverPath: string): void {
-    if (this.endpoint !== undefined) this.#outbox.rearm(this.#rearming.one(serverPath, this.#lastZxid));
+    if (this.endpoint !== undefined)
+      this.#outbox.rearm(this.#rearming.one(serverPath, this.#lastZxid));
   }
 
   override onPacketQueueReadable(): void {
@@ -239,7 +268,9 @@ export class Connection extends ConnectionManager {
       return this.#end(expired("the server has opened another session in its place"));
     }
     const id = BigInt.asUintN(64, response.sessionId).toString(16);
-    this.#options.trace?.(`attached to ${link.endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`);
+    this.#options.trace?.(
+      `attached to ${link.endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`,
+    );
     const isReturn = this.#handshake.hasMetServer;
     const gapFrom = this.#lastZxid;
     this.#handshake.accepted(response);
@@ -257,7 +288,8 @@ export class Connection extends ConnectionManager {
       closed: (error) => this.onSocketClosed(error),
     });
     this.#outbox.attach(link, isReturn ? this.#rearming.all(this.#lastZxid) : []);
-    if (!this.isClosing) this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
+    if (!this.isClosing)
+      this.setState(response.readOnly ? LibraryState.CONNECTED_READ_ONLY : LibraryState.CONNECTED);
     // The handshake proves nothing for a lease: the first committed answer on this connection does.
     if (!this.#leases.isEmpty) this.#heartbeat.beatNow();
     if (isReturn) this.watches.announceGap(gapFrom);
@@ -269,7 +301,10 @@ export class Connection extends ConnectionManager {
   #handleReply(xid: number, zxid: bigint, headerCode: number, body: JuteReader): void {
     const request = this.#traffic.due(xid);
     if (request === undefined) {
-      return this.#dropLink({ says: `the server answered request ${xid}, which is not due`, kind: "transient" });
+      return this.#dropLink({
+        says: `the server answered request ${xid}, which is not due`,
+        kind: "transient",
+      });
     }
     const isMulti = request.type === Opcode.multi && headerCode === 0;
     const code = isMulti ? sessionErrorOf(body.fork()) : headerCode;
@@ -289,8 +324,8 @@ export class Connection extends ConnectionManager {
   }
 
   /**
-   * Only successes count: some failures (a throttled request, say) are answered without the leader. A multi of which an
-   * operation failed comes as a success, and was committed like one.
+   * Only successes count: some failures (a throttled request, say) are answered without the leader.
+   * A multi of which an operation failed comes as a success, and was committed like one.
    */
   #noteAnswer({ sentAt, isAnsweredByLeader: byLeader, isWrite: isCommitted }: Request): void {
     if (sentAt !== undefined) this.liveness.answered(sentAt, { byLeader, isCommitted });
@@ -320,10 +355,16 @@ export class Connection extends ConnectionManager {
     });
   }
 
-  /** The rest of the connection would be the reply that is not read: the session goes on with another connection. */
+  /**
+   * The rest of the connection would be the reply that is not read: the session goes on with
+   * another connection.
+   */
   #refuseReply(tooLong: ReplyLength): void {
     const request = this.#traffic.replyTooLong({ isLast: this.isClosing });
-    this.#dropLink({ says: `the server sent garbage: a frame of ${tooLong.bytes} bytes`, kind: "transient" });
+    this.#dropLink({
+      says: `the server sent garbage: a frame of ${tooLong.bytes} bytes`,
+      kind: "transient",
+    });
     if (request) failLater([request], { code: ErrorCode.marshallingError, tooLong });
   }
 
@@ -332,7 +373,9 @@ export class Connection extends ConnectionManager {
     this.#traffic.window.answered(sentAt, this.#heardAt);
     if (this.#options.trace === undefined) return;
     const took = (this.liveness.now() - sentAt).toFixed(1);
-    this.#options.trace(`${opcodeName(type)} ${path} -> ${code === 0 ? "ok" : errorName(code)} in ${took} ms`);
+    this.#options.trace(
+      `${opcodeName(type)} ${path} -> ${code === 0 ? "ok" : errorName(code)} in ${took} ms`,
+    );
   }
 
   #handleAuth(code: number): void {
@@ -342,10 +385,16 @@ export class Connection extends ConnectionManager {
 
   #handleWatchesSet(code: number): void {
     if (!this.#rearming.answered({ isSet: code === 0 }) || code === 0) return;
-    this.#dropLink({ says: `the server did not set the watches (${errorName(code)})`, kind: "transient" });
+    this.#dropLink({
+      says: `the server did not set the watches (${errorName(code)})`,
+      kind: "transient",
+    });
   }
 
-  /** The connection is of no use any more: the session is suspended and another server is looked for. */
+  /**
+   * The connection is of no use any more: the session is suspended and another server is looked
+   * for.
+   */
   #dropLink(why: ConnectFailure): void {
     const { link } = this.#outbox;
     if (link === undefined) return;
@@ -371,7 +420,10 @@ export class Connection extends ConnectionManager {
     else this.#outbox.beat(this.#syncBeat());
   }
 
-  /** The leader's answer to a sync is the second step of the lease's proof; a committed transaction behind it is the third. */
+  /**
+   * The leader's answer to a sync is the second step of the lease's proof; a committed transaction
+   * behind it is the third.
+   */
   #syncBeat(): Request {
     const request = new Request(Opcode.sync, (writer) => writer.string("/"), "/");
     request.callback = (failure) => {
@@ -380,7 +432,10 @@ export class Connection extends ConnectionManager {
     return request;
   }
 
-  /** Ends a session that a server has opened without being asked for it; on a link that is not the session's yet. */
+  /**
+   * Ends a session that a server has opened without being asked for it; on a link that is not the
+   * session's yet.
+   */
   #closeOther(link: Link): void {
     const writer = new JuteWriter();
     const frame = writer.beginFrame();
@@ -391,7 +446,10 @@ export class Connection extends ConnectionManager {
     link.end();
   }
 
-  /** What was in flight on a connection that broke: repeated where that is harmless, reported as lost where it is not. */
+  /**
+   * What was in flight on a connection that broke: repeated where that is harmless, reported as
+   * lost where it is not.
+   */
   #unanswered(): void {
     const hadSession = this.#handshake.hasMetServer;
     this.#secrets.connectionLost({ hadSession });
@@ -399,9 +457,13 @@ export class Connection extends ConnectionManager {
     failLater(unknown, { code: ErrorCode.connectionLoss });
   }
 
-  /** The last answered request is so old that a server may expire the session now: it is over, whatever they think. */
+  /**
+   * The last answered request is so old that a server may expire the session now: it is over,
+   * whatever they think.
+   */
   #expireByClock(): void {
-    // Somebody may still listen at the other end: let the ephemerals go now rather than a timeout later.
+    // Somebody may still listen at the other end: let the ephemerals go now rather than a timeout
+    // later.
     this.#outbox.sayGoodbye();
     this.#end(expired(`no server has answered for most of its ${this.sessionTimeout} ms`));
   }

@@ -1,11 +1,16 @@
-import { ConnectionError, DeadlineError, InterruptedError, OperationError, ZkshError } from "../../errors.ts";
+import {
+  ConnectionError,
+  DeadlineError,
+  InterruptedError,
+  OperationError,
+  ZkshError,
+} from "../../errors.ts";
 import type { JuteReader, JuteWriter } from "../../wire/jute.ts";
 import { ErrorCode, Opcode } from "../../wire/protocol.ts";
 import { readAcl, readStat, writeAcl, writeCreate } from "../../wire/records.ts";
 import { validatePath } from "../path.ts";
 import type * as S from "../session.ts";
 import { CreateMode, OPEN_ACL } from "../session.ts";
-import type { Caller } from "./caller.ts";
 import type { Connection } from "./connection.ts";
 import {
   ANY_VERSION,
@@ -17,16 +22,17 @@ import {
   writeDelete,
   writeMulti,
   writeMultiRead,
-} from "./multi.ts";
+} from "./requests/multi.ts";
+import type { OperationCaller } from "./requests/operation-caller.ts";
 
 type CreateOp = Omit<Extract<S.MultiOp, { op: "create" }>, "op">;
 
 /** The operations on znodes. */
 export class Znodes {
   protected readonly connection: Connection;
-  protected readonly caller: Caller;
+  protected readonly caller: OperationCaller;
 
-  constructor(connection: Connection, caller: Caller) {
+  constructor(connection: Connection, caller: OperationCaller) {
     this.connection = connection;
     this.caller = caller;
   }
@@ -50,9 +56,13 @@ export class Znodes {
     const created = await this.create(path, data, options);
     const stat = await this.exists(created, limitsOf(options));
     if (stat !== undefined) return { path: created, stat };
-    throw new OperationError("no-node", `created, but gone before its stat could be read: ${created}`, {
-      path: created,
-    });
+    throw new OperationError(
+      "no-node",
+      `created, but gone before its stat could be read: ${created}`,
+      {
+        path: created,
+      },
+    );
   }
 
   delete(path: string, options: S.VersionOptions = {}): Promise<void> {
@@ -80,7 +90,10 @@ export class Znodes {
   }
 
   getAcl(path: string, options: S.CallOptions = {}): Promise<{ acl: S.Acl[]; stat: S.Stat }> {
-    const read = (body: JuteReader) => ({ acl: body.vector(() => readAcl(body)), stat: readStat(body) });
+    const read = (body: JuteReader) => ({
+      acl: body.vector(() => readAcl(body)),
+      stat: readStat(body),
+    });
     return this.caller.call({ opcode: Opcode.getAcl, path, write: writePath, read }, options);
   }
 
@@ -97,13 +110,19 @@ export class Znodes {
     return this.caller.read(Opcode.getChildren, path, options, readNames, { kind: "child" });
   }
 
-  getChildren2(path: string, options: S.ReadOptions = {}): Promise<{ children: string[]; stat: S.Stat }> {
+  getChildren2(
+    path: string,
+    options: S.ReadOptions = {},
+  ): Promise<{ children: string[]; stat: S.Stat }> {
     const read = (body: JuteReader) => ({ children: readNames(body), stat: readStat(body) });
     return this.caller.read(Opcode.getChildren2, path, options, read, { kind: "child" });
   }
 
   sync(path: string, options: S.CallOptions = {}): Promise<void> {
-    return this.caller.call({ opcode: Opcode.sync, path, write: writePath, read: nothing }, options);
+    return this.caller.call(
+      { opcode: Opcode.sync, path, write: writePath, read: nothing },
+      options,
+    );
   }
 
   multi(ops: readonly S.MultiOp[], options: S.CallOptions = {}): Promise<S.Committed> {
@@ -116,17 +135,24 @@ export class Znodes {
       }));
     }
     if (ops.length === 1 && only?.op === "delete") {
-      return this.#delete(only.path, only, options, (_, zxid) => ({ results: [{ op: "delete" }], zxid }));
+      return this.#delete(only.path, only, options, (_, zxid) => ({
+        results: [{ op: "delete" }],
+        zxid,
+      }));
     }
     return this.#transact(ops, options);
   }
 
   async multiRead(ops: readonly S.ReadOp[], options: S.CallOptions = {}): Promise<S.ReadResult[]> {
     for (const { path } of ops) validatePath(path);
-    const isKnown = this.caller.surelyHas("multiRead") || (await this.caller.has("multiRead", options));
+    const isKnown =
+      this.caller.surelyHas("multiRead") || (await this.caller.has("multiRead", options));
     if (!isKnown) return Promise.all(ops.map((op) => this.#readAlone(op, options)));
     const write = (writer: JuteWriter) => writeMultiRead(writer, ops, this.serverPath);
-    return this.caller.call({ opcode: Opcode.multiRead, write, read: (body) => readMultiRead(body, ops) }, options);
+    return this.caller.call(
+      { opcode: Opcode.multiRead, write, read: (body) => readMultiRead(body, ops) },
+      options,
+    );
   }
 
   protected readonly serverPath = (path: string) => this.connection.chroot.toServerPath(path);
@@ -143,7 +169,8 @@ export class Znodes {
       result(this.clientPath(readCreatedPath(body, this.serverPath(path))), body, zxid);
     const write = (writer: JuteWriter, serverPath: string) =>
       writeCreate(writer, serverPath, data, acl, CreateMode[mode], ttlField(mode, ttlMs));
-    const send = () => this.caller.call({ opcode, path, isSequential: SEQUENTIAL.has(mode), write, read }, options);
+    const send = () =>
+      this.caller.call({ opcode, path, isSequential: SEQUENTIAL.has(mode), write, read }, options);
     const newer = newerCreate(mode);
     if (newer === undefined || this.caller.surelyHas(newer)) return send();
     return this.caller.require(newer, options).then(send);
@@ -155,25 +182,32 @@ export class Znodes {
     options: S.CallOptions,
     read: (body: JuteReader, zxid: bigint) => T,
   ): Promise<T> {
-    const write = (writer: JuteWriter, serverPath: string) => writeDelete(writer, path, serverPath, version);
+    const write = (writer: JuteWriter, serverPath: string) =>
+      writeDelete(writer, path, serverPath, version);
     return this.caller.call({ opcode: Opcode.delete, path, write, read }, options);
   }
 
   async #transact(ops: readonly S.MultiOp[], options: S.CallOptions): Promise<S.Committed> {
-    for (const op of ops) validatePath(op.path, { sequential: op.op === "create" && SEQUENTIAL.has(op.mode) });
+    for (const op of ops)
+      validatePath(op.path, { sequential: op.op === "create" && SEQUENTIAL.has(op.mode) });
     for (const op of ops) {
       const newer = op.op === "create" ? newerCreate(op.mode) : undefined;
-      if (newer !== undefined && !this.caller.surelyHas(newer)) await this.caller.require(newer, options);
+      if (newer !== undefined && !this.caller.surelyHas(newer))
+        await this.caller.require(newer, options);
     }
     const write = (writer: JuteWriter) => writeMulti(writer, ops, this.serverPath);
-    const read = (body: JuteReader, zxid: bigint) => ({ results: readMulti(body, ops, this.connection.chroot), zxid });
+    const read = (body: JuteReader, zxid: bigint) => ({
+      results: readMulti(body, ops, this.connection.chroot),
+      zxid,
+    });
     return this.caller.call({ opcode: Opcode.multi, write, read }, options);
   }
 
   /** One read of a multiRead, for servers that do not know multiRead. */
   async #readAlone({ op, path }: S.ReadOp, options: S.CallOptions): Promise<S.ReadResult> {
     try {
-      if (op === "getChildren") return { op, path, children: await this.getChildren(path, options) };
+      if (op === "getChildren")
+        return { op, path, children: await this.getChildren(path, options) };
       return { op, path, ...(await this.getData(path, options)) };
     } catch (error) {
       if (!(error instanceof ZkshError) || isNoAnswer(error)) throw error;
@@ -198,11 +232,17 @@ export function readNames(body: JuteReader): string[] {
 
 /** The request as a whole failed; a server's refusal is an answer. */
 function isNoAnswer(error: ZkshError): boolean {
-  return error instanceof ConnectionError || error instanceof DeadlineError || error instanceof InterruptedError;
+  return (
+    error instanceof ConnectionError ||
+    error instanceof DeadlineError ||
+    error instanceof InterruptedError
+  );
 }
 
 /** The operation that a mode needs, when not every server has it. */
-function newerCreate(mode: S.CreateMode = "persistent"): "createContainer" | "createTtl" | undefined {
+function newerCreate(
+  mode: S.CreateMode = "persistent",
+): "createContainer" | "createTtl" | undefined {
   const opcode = createOpcode(mode);
   if (opcode === Opcode.create) return undefined;
   return opcode === Opcode.createContainer ? "createContainer" : "createTtl";

@@ -40,10 +40,19 @@ describe("the steps of a recipe", () => {
   test("of a semaphore: the ticket is explained before the lease that the head keeps", () => {
     const node = ticket(1, "lease-");
     const steps = new LockSteps("permits", { isExplained: true });
-    const none = { event: "no-permit", path: "/deploy", node, permits: { taken: 2, limit: 2 } } as const;
+    const none = {
+      event: "no-permit",
+      path: "/deploy",
+      node,
+      permits: { taken: 2, limit: 2 },
+    } as const;
     expect(steps.next(none).steps).toEqual(["lease", "leases", "lease-back"]);
     steps.next(queued);
-    expect(steps.next({ event: "leased", path: "/deploy", node }).steps).toEqual(["ticket", "queue", "lease-kept"]);
+    expect(steps.next({ event: "leased", path: "/deploy", node }).steps).toEqual([
+      "ticket",
+      "queue",
+      "lease-kept",
+    ]);
     expect(steps.next(waiting({ watches: "leases" })).steps).toEqual(["watching"]);
   });
 });

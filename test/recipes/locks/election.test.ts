@@ -9,7 +9,10 @@ import { freshChroot } from "../../support/shared-server.ts";
 const OWN = [{ perms: 31, scheme: "auth", id: "" }];
 
 /** Collects what an observer is told. */
-function collect(leaders: AsyncIterable<Party | undefined>): { told: (string | undefined)[]; ended: Promise<void> } {
+function collect(leaders: AsyncIterable<Party | undefined>): {
+  told: (string | undefined)[];
+  ended: Promise<void>;
+} {
   const told: (string | undefined)[] = [];
   const ended = (async () => {
     for await (const leader of leaders) told.push(leader && (leader.note ?? leader.who));
@@ -28,7 +31,11 @@ describe("Election", () => {
     const second = new Election(two, "/e", { holder: { who: "ann" } });
     expect(await rejection(second.campaign({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
     const campaigning = second.campaign();
-    expect(await second.leader()).toMatchObject({ note: "one", node: first.nodePath, token: first.fencingToken });
+    expect(await second.leader()).toMatchObject({
+      note: "one",
+      node: first.nodePath,
+      token: first.fencingToken,
+    });
     await first.release();
     expect((await campaigning).fencingToken).toBeGreaterThan(first.fencingToken);
     expect(await second.leader()).toMatchObject({ who: "ann" });

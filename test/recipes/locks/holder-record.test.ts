@@ -13,7 +13,14 @@ import { openFor } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
 
 const KIB = 1024;
-const SHORT: HolderRecord = { v: 1, tool: "zksh/0.1.0", who: "ann@web3", host: "web3", pid: 4711, cmd: "deploy.sh" };
+const SHORT: HolderRecord = {
+  v: 1,
+  tool: "zksh/0.1.0",
+  who: "ann@web3",
+  host: "web3",
+  pid: 4711,
+  cmd: "deploy.sh",
+};
 
 /** As it was written: reading a record cuts its texts. */
 function written(data: Buffer | null): HolderRecord {
@@ -49,18 +56,31 @@ describe("a record is at most 1 KiB long", () => {
     const bytes = encodeRecord({ ...SHORT, cmd: long, why: long, revoke: request });
     expect(bytes.length).toBeLessThanOrEqual(KIB);
     const { cmd = "", why = "", revoke, ...rest } = written(bytes);
-    expect(rest).toEqual({ v: 1, tool: SHORT.tool, who: SHORT.who, host: SHORT.host, pid: SHORT.pid });
+    expect(rest).toEqual({
+      v: 1,
+      tool: SHORT.tool,
+      who: SHORT.who,
+      host: SHORT.host,
+      pid: SHORT.pid,
+    });
     expect(revoke).toEqual({ ...request, reason: why });
     expect([cmd, why.length]).toEqual([why, expect.closeTo(250, -2)]);
   });
 
   test.each([Mutex, UniqueLock])("in a ticket, with what is known later: %o", async (Recipe) => {
     const session = openFor(await freshChroot());
-    const lock = await new Recipe(session, "/l", { holder: { who: "ann@web3", why: "z".repeat(3_000) } }).acquire();
+    const lock = await new Recipe(session, "/l", {
+      holder: { who: "ann@web3", why: "z".repeat(3_000) },
+    }).acquire();
     const { data } = await session.getData(lock.nodePath);
     const stamp = ',"acquired":"2026-11-16T20:05:09.000Z"';
-    expect((data?.length ?? 0) + (String(data).includes("acquired") ? 0 : stamp.length)).toBeLessThanOrEqual(KIB);
-    expect(written(data)).toMatchObject({ who: "ann@web3", why: expect.stringMatching(/^z{700,}…$/) });
+    expect(
+      (data?.length ?? 0) + (String(data).includes("acquired") ? 0 : stamp.length),
+    ).toBeLessThanOrEqual(KIB);
+    expect(written(data)).toMatchObject({
+      who: "ann@web3",
+      why: expect.stringMatching(/^z{700,}…$/),
+    });
   });
 });
 
@@ -69,7 +89,10 @@ const STAT = { ephemeralOwner: 0x10n, czxid: 7n, ctime: 1_000, dataLength: 1 } a
 /** What is shown of a ticket with this data. */
 function shown(data: string) {
   const bytes = Buffer.from(data);
-  const { who, why, client, note, isAskedToYield } = describeParty("/l/x", undefined, { data: bytes, stat: STAT });
+  const { who, why, client, note, isAskedToYield } = describeParty("/l/x", undefined, {
+    data: bytes,
+    stat: STAT,
+  });
   return { who, why, client, note, isAskedToYield };
 }
 
@@ -97,9 +120,20 @@ describe("a record that is read", () => {
 
   test("has its known fields only, and 200 characters of each", () => {
     const long = `😀${"z".repeat(600)}`;
-    const data = JSON.stringify({ v: 2, tool: "t", why: long, revoke: { by: long, deep: [[[]]] }, more: { a: 1 } });
+    const data = JSON.stringify({
+      v: 2,
+      tool: "t",
+      why: long,
+      revoke: { by: long, deep: [[[]]] },
+      more: { a: 1 },
+    });
     const cut = `😀${"z".repeat(197)}…`;
-    expect(decodeRecord(Buffer.from(data))).toEqual({ v: 1, tool: "t", why: cut, revoke: { by: cut } });
+    expect(decodeRecord(Buffer.from(data))).toEqual({
+      v: 1,
+      tool: "t",
+      why: cut,
+      revoke: { by: cut },
+    });
   });
 
   test("is none of ours where it does not say so", () => {

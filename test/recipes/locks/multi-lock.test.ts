@@ -17,14 +17,19 @@ describe("MultiLock", () => {
     const held = await multiLock.acquire();
     expect(held.locks.map(({ path }) => path)).toEqual(["/a", "/b", "/c"]);
     expect(new Set(held.locks.map(({ fencingToken }) => fencingToken)).size).toBe(1);
-    expect(trace.map((line) => line.split(" ")[0]).slice(0, 4)).toEqual(["multi", ...Array(3).fill("getChildren2")]);
+    expect(trace.map((line) => line.split(" ")[0]).slice(0, 4)).toEqual([
+      "multi",
+      ...Array(3).fill("getChildren2"),
+    ]);
     expect(held.isHeld()).toBe(true);
     expect(held.heldForMs()).toBeGreaterThan(0);
     const { results } = await held.fenced([{ op: "create", path: "/done", data: null }]);
     expect(results).toMatchObject([{ op: "create", path: "/done" }]);
     expect(await held.release()).toBe("delete");
     expect(held.isHeld()).toBe(false);
-    expect((await Promise.all(held.locks.map(({ path }) => session.getChildren(path)))).flat()).toEqual([]);
+    expect(
+      (await Promise.all(held.locks.map(({ path }) => session.getChildren(path)))).flat(),
+    ).toEqual([]);
   });
 
   test("takes all or nothing: busy, late, and nothing stays", async () => {
@@ -51,9 +56,13 @@ describe("MultiLock", () => {
     const [holder, other] = [openFor(chroot), openFor(chroot)];
     const held = await new Mutex(holder, "/b").acquire();
     const events: LockEvent[] = [];
-    const all = new MultiLock(other, ["/a", "/b", "/c"], { onEvent: (event) => events.push(event) });
+    const all = new MultiLock(other, ["/a", "/b", "/c"], {
+      onEvent: (event) => events.push(event),
+    });
     const acquiring = all.acquire();
-    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", path: "/b", position: 1 }));
+    await eventually(() =>
+      expect(events.at(-1)).toMatchObject({ event: "waiting", path: "/b", position: 1 }),
+    );
     await all.settled();
     const queues = await Promise.all(["/a", "/b", "/c"].map((path) => holder.getChildren(path)));
     expect(queues.map(({ length }) => length)).toEqual([1, 2, 0]);
@@ -102,7 +111,10 @@ describe("MultiLock", () => {
     const held = await acquiring;
     expect(held.isHeld()).toBe(true);
     await held.release();
-    expect(await Promise.all(["/a", "/b"].map((path) => other.getChildren(path)))).toEqual([[], []]);
+    expect(await Promise.all(["/a", "/b"].map((path) => other.getChildren(path)))).toEqual([
+      [],
+      [],
+    ]);
   });
 
   test("is lost when one of them is, and says which", async () => {
@@ -128,7 +140,10 @@ describe("MultiLock", () => {
     const held = await new MultiLock(session, ["/a", "/b"]).acquire();
     await held.release();
     session.multi = () => Promise.reject(new Error("sent"));
-    expect(await rejection(held.fenced([]))).toMatchObject({ reason: "lock-lost", message: "/a is no longer held" });
+    expect(await rejection(held.fenced([]))).toMatchObject({
+      reason: "lock-lost",
+      message: "/a is no longer held",
+    });
   });
 
   test("fails when what it has got is lost or asked for while it waits for the rest", async () => {

@@ -74,7 +74,9 @@ describe("on an ensemble, when the server that we are attached to is killed", ()
     const [holder, session] = [await openOn(survivor), await openOn(victim)];
     const held = await new Mutex(holder, path).acquire();
     const events: LockEvent[] = [];
-    const acquiring = new Mutex(session, path, { onEvent: (event) => events.push(event) }).acquire();
+    const acquiring = new Mutex(session, path, {
+      onEvent: (event) => events.push(event),
+    }).acquire();
     await eventually(() => expect(events.at(-1)?.event).toBe("waiting"));
     // Through another server, which may lag behind.
     await holder.sync(path);

@@ -10,7 +10,9 @@ import { openFor, rejection } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
 import { startServer, type ZooKeeperServer } from "../../support/zookeeper-server.ts";
 
-/** Short for a session, and long enough for a busy machine to see it suspended before it is lost. */
+/**
+ * Short for a session, and long enough for a busy machine to see it suspended before it is lost.
+ */
 const SHORT_MS = 2_500;
 
 /** Ticks of half a second: sessions may be as short as one. */
@@ -21,7 +23,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function watchCount(): Promise<number> {
-  return Number(/^zk_watch_count\s+(\d+)$/m.exec(await fourLetterWord(server.address, "mntr"))?.[1]);
+  return Number(
+    /^zk_watch_count\s+(\d+)$/m.exec(await fourLetterWord(server.address, "mntr"))?.[1],
+  );
 }
 
 async function waiting(session: Session, options: { signal?: AbortSignal; waitMs?: number } = {}) {
@@ -37,19 +41,26 @@ describe("a create whose reply was lost", () => {
   test.each([
     { compat: "curator", tickets: 1 },
     { compat: "all", tickets: 2 },
-  ] as const)("is found again: one contender, its own token ($compat)", async ({ compat, tickets }) => {
-    const { session, proxy, other } = await behindProxy();
-    await other.create("/l", null);
-    const losing = loseReply(proxy, "-lock-", async () => (await other.getChildren("/l")).length === tickets);
-    const acquiring = new Mutex(session, "/l", { compat }).acquire();
-    await losing;
-    const lock = await acquiring;
-    expect(await other.getChildren("/l")).toHaveLength(tickets);
-    expect((await other.getData(lock.nodePath)).stat.czxid).toBe(lock.fencingToken);
-    expect(lock.nodePaths).toHaveLength(tickets);
-    await lock.release();
-    expect(await other.getChildren("/l")).toEqual([]);
-  });
+  ] as const)(
+    "is found again: one contender, its own token ($compat)",
+    async ({ compat, tickets }) => {
+      const { session, proxy, other } = await behindProxy();
+      await other.create("/l", null);
+      const losing = loseReply(
+        proxy,
+        "-lock-",
+        async () => (await other.getChildren("/l")).length === tickets,
+      );
+      const acquiring = new Mutex(session, "/l", { compat }).acquire();
+      await losing;
+      const lock = await acquiring;
+      expect(await other.getChildren("/l")).toHaveLength(tickets);
+      expect((await other.getData(lock.nodePath)).stat.czxid).toBe(lock.fencingToken);
+      expect(lock.nodePaths).toHaveLength(tickets);
+      await lock.release();
+      expect(await other.getChildren("/l")).toEqual([]);
+    },
+  );
 
   test("is made again when it had not been carried out", async () => {
     const { session, proxy, other } = await behindProxy();
@@ -79,7 +90,11 @@ describe("a create whose reply was lost", () => {
       await known.promise;
       return exists(...args);
     };
-    const losing = loseReply(proxy, "-lock-", async () => (await other.getChildren("/l")).length === 1);
+    const losing = loseReply(
+      proxy,
+      "-lock-",
+      async () => (await other.getChildren("/l")).length === 1,
+    );
     const first = mutex.acquire();
     await losing;
     await asked.promise;
@@ -171,7 +186,11 @@ describe("a create whose reply was lost", () => {
     await other.create("/l", null);
     const cancel = new AbortController();
     const mutex = new Mutex(session, "/l");
-    const losing = loseReply(proxy, "-lock-", async () => (await other.getChildren("/l")).length === 1);
+    const losing = loseReply(
+      proxy,
+      "-lock-",
+      async () => (await other.getChildren("/l")).length === 1,
+    );
     const acquiring = rejection(mutex.acquire({ signal: cancel.signal }));
     await losing;
     proxy.stall("to-client");
@@ -213,7 +232,9 @@ describe("cancelled", () => {
     await proxy.refuse();
     await eventually(() => expect(session.state).toBe("suspended"));
     const mutex = new Mutex(session, "/l");
-    expect(await rejection(mutex.acquire({ waitMs: 30 }))).toMatchObject({ reason: "lock-timeout" });
+    expect(await rejection(mutex.acquire({ waitMs: 30 }))).toMatchObject({
+      reason: "lock-timeout",
+    });
     await mutex.settled();
     await proxy.listen();
     await session.sync("/l");
@@ -254,7 +275,11 @@ describe("a release", () => {
     const { session, proxy, other } = await behindProxy();
     const lock = await new Mutex(session, "/l").acquire();
     await session.sync("/l");
-    const losing = loseReply(proxy, "-lock-", async () => (await other.getChildren("/l")).length === 0);
+    const losing = loseReply(
+      proxy,
+      "-lock-",
+      async () => (await other.getChildren("/l")).length === 0,
+    );
     const releasing = lock.release();
     expect(lock.isHeld()).toBe(false);
     await losing;
@@ -299,24 +324,37 @@ describe("the session's end", () => {
     const held = await new Mutex(other, "/l").acquire();
     const { mutex, acquiring } = await waiting(session);
     await proxy.refuse();
-    expect(await rejection(acquiring)).toMatchObject({ name: "ConnectionError", reason: "session-expired" });
+    expect(await rejection(acquiring)).toMatchObject({
+      name: "ConnectionError",
+      reason: "session-expired",
+    });
     await mutex.settled();
-    await eventually(async () => expect(await other.getChildren("/l")).toEqual([held.nodePath.slice(3)]));
+    await eventually(async () =>
+      expect(await other.getChildren("/l")).toEqual([held.nodePath.slice(3)]),
+    );
   });
 
   test("while holding aborts the signal, before the server lets anybody else in", async () => {
     const { session, proxy, other } = await behindProxy({ timeoutMs: 2_000 }, server.address);
     const events: LockEvent[] = [];
-    const lock = await new Mutex(session, "/l", { onEvent: (event) => events.push(event) }).acquire();
+    const lock = await new Mutex(session, "/l", {
+      onEvent: (event) => events.push(event),
+    }).acquire();
     const next = new Mutex(other, "/l").acquire();
     proxy.blackhole();
     const wasHeld = await Promise.race([
-      new Promise<boolean>((resolve) => lock.signal.addEventListener("abort", () => resolve(false))),
+      new Promise<boolean>((resolve) =>
+        lock.signal.addEventListener("abort", () => resolve(false)),
+      ),
       next.then(() => lock.isHeld()),
     ]);
     expect(wasHeld).toBe(false);
     expect(lock.signal.aborted).toBe(true);
-    expect(lock.signal.reason).toMatchObject({ name: "LockError", reason: "lock-lost", path: "/l" });
+    expect(lock.signal.reason).toMatchObject({
+      name: "LockError",
+      reason: "lock-lost",
+      path: "/l",
+    });
     expect(events.at(-1)).toEqual({ event: "lost", path: "/l", reason: "session-lost" });
     expect(await lock.release()).toBe("expiry");
     expect((await next).fencingToken).toBeGreaterThan(lock.fencingToken);
@@ -390,13 +428,16 @@ describe("a short outage", () => {
     const held = await new Mutex(other, "/l").acquire();
     const drops = { left: 8 };
     proxy.onBytes = (direction, chunk) => {
-      if (direction === "to-server" && chunk.includes("-lock-") && drops.left-- > 0) setImmediate(() => proxy.drop());
+      if (direction === "to-server" && chunk.includes("-lock-") && drops.left-- > 0)
+        setImmediate(() => proxy.drop());
     };
     const acquiring = new Mutex(session, "/l").acquire();
     await eventually(() => expect(drops.left).toBeLessThan(0));
     await held.release();
     const lock = await acquiring;
-    await eventually(async () => expect(await other.getChildren("/l")).toEqual([lock.nodePath.slice(3)]));
+    await eventually(async () =>
+      expect(await other.getChildren("/l")).toEqual([lock.nodePath.slice(3)]),
+    );
   });
 });
 

@@ -42,7 +42,9 @@ describe("Mutex", () => {
     const session = openFor(await freshChroot(), { trace: (line) => trace.push(line) });
     const lock = await new Mutex(session, "/l").acquire();
     await lock.release();
-    const requests = trace.filter((line) => !line.startsWith("sync /")).map((line) => line.split(" ")[0]);
+    const requests = trace
+      .filter((line) => !line.startsWith("sync /"))
+      .map((line) => line.split(" ")[0]);
     expect(requests).toEqual(["attached", "createContainer", "create", "getChildren2", "delete"]);
   });
 
@@ -69,7 +71,9 @@ describe("Mutex", () => {
         tokens.push(lock.fencingToken);
       });
       waiting.push(work);
-      await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: turn, of: turn }));
+      await eventually(() =>
+        expect(events.at(-1)).toMatchObject({ event: "waiting", position: turn, of: turn }),
+      );
     }
     await held.release();
     await Promise.all(waiting);
@@ -89,7 +93,9 @@ describe("Mutex", () => {
     // Whatever the release has set off has reached everybody after this.
     const marker = openFor(chroot);
     await marker.create("/done", null);
-    const woken = waiters.map(({ events }) => events.filter(({ event }) => event === "predecessor-gone").length);
+    const woken = waiters.map(
+      ({ events }) => events.filter(({ event }) => event === "predecessor-gone").length,
+    );
     expect(woken).toEqual([1, 0, 0, 0, 0]);
     for (const { leave } of waiters.slice(1)) leave.abort(new Error("enough"));
     await first?.release();
@@ -204,7 +210,8 @@ describe("Mutex", () => {
       const { mutex, acquiring, leave } = await queueUp(other);
       const releasing = held.release();
       // Around the time that the event needs.
-      for (let turns = round; turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
+      for (let turns = round; turns > 0; turns--)
+        await new Promise((resolve) => setImmediate(resolve));
       leave.abort(new Error("enough"));
       const lock = await acquiring.catch(() => undefined);
       await releasing;
@@ -225,7 +232,14 @@ describe("Mutex", () => {
     const before = Date.now();
     lock = await mutex.acquire();
     const record = await read();
-    expect(record).toMatchObject({ v: 1, tool: "zksh", who: "ann", why: "release 42", mode: "exclusive", session: id });
+    expect(record).toMatchObject({
+      v: 1,
+      tool: "zksh",
+      who: "ann",
+      why: "release 42",
+      mode: "exclusive",
+      session: id,
+    });
     expect(Date.parse(record.queued)).toBeGreaterThanOrEqual(before);
     expect(record.acquired).toBeUndefined();
     await eventually(async () => expect((await read()).acquired).toBeDefined());
@@ -259,7 +273,9 @@ describe("Mutex", () => {
 
   test.each([Number.NaN, -1])("does not wait %d ms", async (waitMs) => {
     const session = openFor(await freshChroot());
-    expect(await rejection(new Mutex(session, "/l").acquire({ waitMs }))).toMatchObject({ name: "UsageError" });
+    expect(await rejection(new Mutex(session, "/l").acquire({ waitMs }))).toMatchObject({
+      name: "UsageError",
+    });
     expect(await session.exists("/l")).toBeUndefined();
   });
 
@@ -275,13 +291,17 @@ describe("Mutex", () => {
     const lock = await new Mutex(session, "/l", { compat: "all" }).acquire();
     const made = await lock.fenced([{ op: "create", path: "/one", data: null }]);
     expect(made.results).toMatchObject([{ op: "create", path: "/one" }]);
-    expect(await rejection(lock.fenced([{ op: "delete", path: "/none" }]))).toMatchObject({ reason: "no-node" });
+    expect(await rejection(lock.fenced([{ op: "delete", path: "/none" }]))).toMatchObject({
+      reason: "no-node",
+    });
     await admin.delete(lock.nodePaths[1] ?? "");
     const refused = lock.fenced([{ op: "create", path: "/two", data: null }]);
     expect(await rejection(refused)).toMatchObject({ name: "LockError", reason: "lock-lost" });
     expect(await admin.exists("/two")).toBeUndefined();
     await lock.release();
-    expect(await rejection(lock.fenced([{ op: "create", path: "/three", data: null }]))).toMatchObject({
+    expect(
+      await rejection(lock.fenced([{ op: "create", path: "/three", data: null }])),
+    ).toMatchObject({
       reason: "lock-lost",
     });
   });
@@ -306,14 +326,20 @@ describe("Mutex", () => {
       await lock.release();
       return multi(...args);
     };
-    expect(await rejection(lock.fenced([]))).toMatchObject({ reason: "lock-lost", message: "/l is no longer held" });
+    expect(await rejection(lock.fenced([]))).toMatchObject({
+      reason: "lock-lost",
+      message: "/l is no longer held",
+    });
   });
 
   test("with kazoo's ticket: both in one transaction, both given back, both watched", async () => {
     const chroot = await freshChroot();
     const [session, admin] = [openFor(chroot), openFor(chroot)];
     const events: LockEvent[] = [];
-    const lock = await new Mutex(session, "/l", { compat: "all", onEvent: (event) => events.push(event) }).acquire();
+    const lock = await new Mutex(session, "/l", {
+      compat: "all",
+      onEvent: (event) => events.push(event),
+    }).acquire();
     const uuid = lock.nodePath.slice(6, 42);
     expect((await admin.getChildren("/l")).sort()).toEqual([
       `_c_${uuid}-__lock__0000000001`,
@@ -330,7 +356,8 @@ describe("Mutex", () => {
     const chroot = await freshChroot();
     const [session, other] = [openFor(chroot), openFor(chroot)];
     await other.create("/l", null);
-    const make = (name: string) => other.create(`/l/${name}`, null, { mode: "ephemeralSequential" });
+    const make = (name: string) =>
+      other.create(`/l/${name}`, null, { mode: "ephemeralSequential" });
     const foreign = [
       await make(`${"0".repeat(32)}__lock__`),
       await make("x-72057594037927936-"),
@@ -356,30 +383,38 @@ describe("Mutex", () => {
     ],
     ["Curator's word", Buffer.from("__REVOKE__"), {}],
     ["the textbook's word", Buffer.from("unlock"), {}],
-  ])("a holder that is asked to give way by %s hears of it, and goes on holding", async (_, data, request) => {
-    const chroot = await freshChroot();
-    const [session, other] = [openFor(chroot), openFor(chroot)];
-    const events: LockEvent[] = [];
-    const lock = await new Mutex(session, "/l", { onEvent: (event) => events.push(event) }).acquire();
-    const heard: RevokeRequest[] = [];
-    lock.onRevoke((asked) => heard.push(asked));
-    await other.setData(lock.nodePath, data);
-    await eventually(() => expect(heard).toEqual([request]));
-    expect(events.at(-1)).toEqual({ event: "revoke-asked", path: "/l", request });
-    // Whoever asks late hears of it too; whoever has left does not.
-    const late = deferred<RevokeRequest>();
-    lock.onRevoke(late.resolve)();
-    expect(await late.promise).toEqual(request);
-    expect(lock.isHeld()).toBe(true);
-    await lock.release();
-  });
+  ])(
+    "a holder that is asked to give way by %s hears of it, and goes on holding",
+    async (_, data, request) => {
+      const chroot = await freshChroot();
+      const [session, other] = [openFor(chroot), openFor(chroot)];
+      const events: LockEvent[] = [];
+      const lock = await new Mutex(session, "/l", {
+        onEvent: (event) => events.push(event),
+      }).acquire();
+      const heard: RevokeRequest[] = [];
+      lock.onRevoke((asked) => heard.push(asked));
+      await other.setData(lock.nodePath, data);
+      await eventually(() => expect(heard).toEqual([request]));
+      expect(events.at(-1)).toEqual({ event: "revoke-asked", path: "/l", request });
+      // Whoever asks late hears of it too; whoever has left does not.
+      const late = deferred<RevokeRequest>();
+      lock.onRevoke(late.resolve)();
+      expect(await late.promise).toEqual(request);
+      expect(lock.isHeld()).toBe(true);
+      await lock.release();
+    },
+  );
 
   test("a waiter that is asked to give way leaves the queue", async () => {
     const chroot = await freshChroot();
     const [holder, other] = [openFor(chroot), openFor(chroot)];
     const held = await new Mutex(holder, "/l").acquire();
     const { mutex, acquiring, node } = await queueUp(other);
-    await holder.setData(node, Buffer.from('{"v":1,"tool":"zksh","revoke":{"by":"bob","reason":"urgent"}}'));
+    await holder.setData(
+      node,
+      Buffer.from('{"v":1,"tool":"zksh","revoke":{"by":"bob","reason":"urgent"}}'),
+    );
     expect(await rejection(acquiring)).toMatchObject({
       reason: "revoked",
       message: "asked to give up /l by bob: urgent",
@@ -397,9 +432,13 @@ describe("Mutex", () => {
       await queueUp(openFor(chroot)),
     ];
     two.leave.abort(new Error("enough"));
-    await eventually(() => expect(three.events.at(-1)).toMatchObject({ event: "waiting", position: 2 }));
+    await eventually(() =>
+      expect(three.events.at(-1)).toMatchObject({ event: "waiting", position: 2 }),
+    );
     one.leave.abort(new Error("enough"));
-    await eventually(() => expect(three.events.at(-1)).toMatchObject({ event: "waiting", position: 1 }));
+    await eventually(() =>
+      expect(three.events.at(-1)).toMatchObject({ event: "waiting", position: 1 }),
+    );
     await held.release();
     await (await three.acquiring).release();
   });
@@ -410,7 +449,8 @@ describe("Mutex", () => {
     const held = await new Mutex(other, "/l").acquire();
     // The listing has been seen, the watch has not been set.
     const released = deferred<unknown>();
-    const onEvent = ({ event }: LockEvent) => event === "queued" && released.resolve(held.release());
+    const onEvent = ({ event }: LockEvent) =>
+      event === "queued" && released.resolve(held.release());
     const getData = session.getData.bind(session);
     session.getData = async (path, options) => {
       await released.promise;
@@ -458,13 +498,19 @@ describe("Mutex", () => {
     const chroot = await freshChroot();
     const [holder, other, admin] = [openFor(chroot), openFor(chroot), openFor(chroot)];
     const events: LockEvent[] = [];
-    const lock = await new Mutex(holder, "/l", { onEvent: (event) => events.push(event) }).acquire();
+    const lock = await new Mutex(holder, "/l", {
+      onEvent: (event) => events.push(event),
+    }).acquire();
     const waiter = await queueUp(other);
     await admin.delete(waiter.node);
     expect(await rejection(waiter.acquiring)).toMatchObject({ reason: "revoked" });
     await admin.delete(lock.nodePath);
     await eventually(() => expect(lock.signal.aborted).toBe(true));
-    expect(lock.signal.reason).toMatchObject({ name: "LockError", reason: "lock-lost", path: "/l" });
+    expect(lock.signal.reason).toMatchObject({
+      name: "LockError",
+      reason: "lock-lost",
+      path: "/l",
+    });
     expect(lock.isHeld()).toBe(false);
     expect(lock.heldForMs()).toBe(0);
     expect(events.at(-1)).toEqual({ event: "lost", path: "/l", reason: "node-deleted" });
@@ -500,7 +546,9 @@ describe("Mutex", () => {
     const lock = await mutex.acquire();
     const waiter = await queueUp(openFor(chroot), "/a/l");
     // Events come in the order of the deletions: the waiter hears of its own ticket first.
-    await admin.multi([waiter.node, lock.nodePath, "/a/l", "/a"].map((path) => ({ op: "delete", path })));
+    await admin.multi(
+      [waiter.node, lock.nodePath, "/a/l", "/a"].map((path) => ({ op: "delete", path })),
+    );
     await eventually(() => expect(lock.signal.aborted).toBe(true));
     expect(await rejection(waiter.acquiring)).toMatchObject({ reason: "revoked" });
     const next = await mutex.acquire();
@@ -544,7 +592,10 @@ describe("Mutex", () => {
     // The counter counts children made, so that the next one is number 1 too.
     await other.create("/l/_c_00000000-0000-0000-0000-000000000000-lock-0000000001", null);
     const mutex = new Mutex(session, "/l");
-    expect(await rejection(mutex.acquire())).toMatchObject({ name: "LockError", reason: "sequence-exhausted" });
+    expect(await rejection(mutex.acquire())).toMatchObject({
+      name: "LockError",
+      reason: "sequence-exhausted",
+    });
     await mutex.settled();
     expect(await other.getChildren("/l")).toHaveLength(1);
   });

@@ -11,11 +11,19 @@ describe("ReadWriteLock", () => {
   test("readers together, writers alone, nobody overtakes", async () => {
     const chroot = await freshChroot();
     const order: string[] = [];
-    const leave = { w1: deferred(), r1: deferred(), r2: deferred(), w2: deferred(), r3: deferred() };
+    const leave = {
+      w1: deferred(),
+      r1: deferred(),
+      r2: deferred(),
+      w2: deferred(),
+      r3: deferred(),
+    };
     const done: Promise<unknown>[] = [];
     for (const name of ["w1", "r1", "r2", "w2", "r3"] as const) {
       const events: LockEvent[] = [];
-      const lock = new ReadWriteLock(openFor(chroot), "/l", { onEvent: (event) => events.push(event) });
+      const lock = new ReadWriteLock(openFor(chroot), "/l", {
+        onEvent: (event) => events.push(event),
+      });
       const side = name.startsWith("w") ? lock.write : lock.read;
       done.push(
         side.use(async () => {
@@ -46,7 +54,9 @@ describe("ReadWriteLock", () => {
     const second = new ReadWriteLock(openFor(chroot), "/l").write.acquire();
     const events: LockEvent[] = [];
     await eventually(async () => expect(await openFor(chroot).getChildren("/l")).toHaveLength(2));
-    const reader = new ReadWriteLock(openFor(chroot), "/l", { onEvent: (event) => events.push(event) }).read.acquire();
+    const reader = new ReadWriteLock(openFor(chroot), "/l", {
+      onEvent: (event) => events.push(event),
+    }).read.acquire();
     await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 2 }));
     await first.release();
     const held = await second;
@@ -76,7 +86,9 @@ describe("ReadWriteLock", () => {
     const lock = new ReadWriteLock(openFor(chroot), "/l");
     const write = await lock.write.acquire();
     const events: LockEvent[] = [];
-    const acquiring = new Mutex(openFor(chroot), "/l", { onEvent: (event) => events.push(event) }).acquire();
+    const acquiring = new Mutex(openFor(chroot), "/l", {
+      onEvent: (event) => events.push(event),
+    }).acquire();
     await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 1 }));
     const read = await lock.downgrade(write);
     const ahead = read.nodePath.slice(3);
@@ -91,19 +103,26 @@ describe("ReadWriteLock", () => {
     const lock = new ReadWriteLock(session, "/l", { holder: { who: "ann" } });
     const write = await lock.write.acquire();
     const events: LockEvent[] = [];
-    const writer = new ReadWriteLock(other, "/l", { onEvent: (event) => events.push(event) }).write.acquire();
+    const writer = new ReadWriteLock(other, "/l", {
+      onEvent: (event) => events.push(event),
+    }).write.acquire();
     await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 1 }));
     const read = await lock.downgrade(write);
     expect(read).toMatchObject({ mode: "read", path: "/l" });
     expect(read.nodePath).toBe(write.nodePath.replace("__WRIT__", "__READ__"));
-    expect(JSON.parse(String((await other.getData(read.nodePath)).data))).toMatchObject({ who: "ann", mode: "read" });
+    expect(JSON.parse(String((await other.getData(read.nodePath)).data))).toMatchObject({
+      who: "ann",
+      mode: "read",
+    });
     expect(write.isHeld()).toBe(false);
     expect(write.signal.aborted).toBe(false);
     expect(await write.release()).toBe("delete");
     expect(read.isHeld()).toBe(true);
     // The writer has seen its predecessor go and found the reader in its place.
     const ahead = read.nodePath.slice(3);
-    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: 1, ahead }));
+    await eventually(() =>
+      expect(events.at(-1)).toMatchObject({ event: "waiting", position: 1, ahead }),
+    );
     const reader = new ReadWriteLock(other, "/l").read;
     expect(await rejection(reader.acquire({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
     expect((await other.getData(read.nodePath)).stat.czxid).toBe(read.fencingToken);
@@ -118,7 +137,10 @@ describe("ReadWriteLock", () => {
     const write = await lock.write.acquire();
     const read = await lock.downgrade(write);
     const names = (await session.getChildren("/l")).sort();
-    expect(names.map((name) => name.slice(-19)).sort()).toEqual(["-__READ__0000000000", "__rlock__0000000001"]);
+    expect(names.map((name) => name.slice(-19)).sort()).toEqual([
+      "-__READ__0000000000",
+      "__rlock__0000000001",
+    ]);
     await read.release();
     expect(await session.getChildren("/l")).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeRecord } from "../../../src/recipes/locks/holder-record.ts";
-import { inspectLock } from "../../../src/recipes/locks/inspect.ts";
+import { inspectLock } from "../../../src/recipes/locks/inspect/inspect-lock.ts";
 import { askToYield } from "../../../src/recipes/locks/revoke.ts";
 import { openFresh } from "../../support/open-session.ts";
 import { record, ticket, uuid } from "../../support/tickets.ts";
@@ -21,5 +21,8 @@ test("a request keeps what the holder has written meanwhile", async () => {
     return setData(path, data, options);
   };
   expect(await askToYield(session, holder, { by: "eve@ops" }, {})).toBe("asked");
-  expect(decodeRecord((await session.getData(node)).data)).toMatchObject({ acquired, revoke: { by: "eve@ops" } });
+  expect(decodeRecord((await session.getData(node)).data)).toMatchObject({
+    acquired,
+    revoke: { by: "eve@ops" },
+  });
 });

@@ -19,7 +19,10 @@ describe("Semaphore", () => {
     const waiting: Promise<unknown>[] = [];
     for (const [turn] of [1, 2, 3].entries()) {
       const events: LockEvent[] = [];
-      const semaphore = new Semaphore(openFor(chroot), "/a/s", { limit: 2, onEvent: (event) => events.push(event) });
+      const semaphore = new Semaphore(openFor(chroot), "/a/s", {
+        limit: 2,
+        onEvent: (event) => events.push(event),
+      });
       waiting.push(semaphore.use(async () => void order.push(turn)));
       await eventually(() =>
         expect(events.at(-1)).toMatchObject({ event: "waiting", path: "/a/s", position: turn + 1 }),
@@ -43,7 +46,9 @@ describe("Semaphore", () => {
     await (await semaphore.acquire()).release();
     trace.length = 0;
     await semaphore.acquire();
-    const requests = trace.filter((line) => !line.startsWith("sync /")).map((line) => line.split(" ")[0]);
+    const requests = trace
+      .filter((line) => !line.startsWith("sync /"))
+      .map((line) => line.split(" ")[0]);
     expect(requests.slice(0, 4)).toEqual(["create", "getChildren2", "getChildren2", "getData"]);
   });
 
@@ -84,7 +89,9 @@ describe("Semaphore", () => {
     const semaphore = new Semaphore(session, "/s", { limit: 2 });
     await (await semaphore.acquire()).release();
     // Somebody has just queued, and has no lease yet.
-    const ticket = await session.create(`/s/locks/_c_${randomUUID()}-lock-`, null, { mode: "ephemeralSequential" });
+    const ticket = await session.create(`/s/locks/_c_${randomUUID()}-lock-`, null, {
+      mode: "ephemeralSequential",
+    });
     expect(await rejection(semaphore.acquire({ waitMs: 0 }))).toMatchObject({
       reason: "busy",
       message: "/s has no free permit (limit 2)",
@@ -107,11 +114,17 @@ describe("Semaphore", () => {
     const leave = new AbortController();
     const head = isHead ? undefined : new Semaphore(openFor(chroot), "/s", { limit: 1 });
     const heading = head?.acquire();
-    if (head) await eventually(async () => expect(await admin.getChildren("/s/leases")).toHaveLength(2));
+    if (head)
+      await eventually(async () => expect(await admin.getChildren("/s/leases")).toHaveLength(2));
     const events: LockEvent[] = [];
-    const semaphore = new Semaphore(openFor(chroot), "/s", { limit: 1, onEvent: (event) => events.push(event) });
+    const semaphore = new Semaphore(openFor(chroot), "/s", {
+      limit: 1,
+      onEvent: (event) => events.push(event),
+    });
     const leaving = rejection(semaphore.acquire({ signal: leave.signal }));
-    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", position: isHead ? 1 : 2 }));
+    await eventually(() =>
+      expect(events.at(-1)).toMatchObject({ event: "waiting", position: isHead ? 1 : 2 }),
+    );
     leave.abort(new Error("enough"));
     expect(await leaving).toMatchObject({ message: "enough" });
     await semaphore.settled();
@@ -144,7 +157,9 @@ describe("Semaphore", () => {
     await (await new Semaphore(session, "/plain", { limit: 1 }).acquire()).release();
     expect(String((await session.getData("/plain")).data)).toBe("notes");
     await session.create("/kazoo", Buffer.from("3"));
-    expect(await rejection(new Semaphore(session, "/kazoo", { limit: 3, setLimit: true }).acquire())).toMatchObject({
+    expect(
+      await rejection(new Semaphore(session, "/kazoo", { limit: 3, setLimit: true }).acquire()),
+    ).toMatchObject({
       reason: "limit-mismatch",
       message: "/kazoo is a kazoo semaphore (3 leases)",
     });
@@ -175,7 +190,9 @@ describe("Semaphore", () => {
     const [session, admin] = [openFor(chroot), openFor(chroot)];
     const held = await new Semaphore(session, "/s", { limit: 3, count: 2 }).acquire();
     await admin.delete(held.nodePaths[1] ?? "");
-    await eventually(() => expect(held.signal.reason).toMatchObject({ reason: "lock-lost", path: "/s" }));
+    await eventually(() =>
+      expect(held.signal.reason).toMatchObject({ reason: "lock-lost", path: "/s" }),
+    );
     expect(await rejection(held.fenced([]))).toMatchObject({ reason: "lock-lost" });
     await held.release();
     expect(await admin.getChildren("/s/leases")).toEqual([]);
@@ -215,7 +232,11 @@ describe("Semaphore", () => {
     const { session, proxy, other } = await behindProxy();
     const semaphore = new Semaphore(session, "/s", { limit: 2, count: 2 });
     await (await semaphore.acquire()).release();
-    const losing = loseReply(proxy, "lease-", async () => (await other.getChildren("/s/leases")).length === 2);
+    const losing = loseReply(
+      proxy,
+      "lease-",
+      async () => (await other.getChildren("/s/leases")).length === 2,
+    );
     const acquiring = semaphore.acquire();
     await losing;
     const held = await acquiring;

@@ -9,7 +9,9 @@ import { freshChroot } from "../../support/shared-server.ts";
 describe("UniqueLock", () => {
   test("is one ephemeral znode at the path, made with its parents and deleted at the end", async () => {
     const session = openFor(await freshChroot());
-    const lock = await new UniqueLock(session, "/app/job/leader", { holder: { who: "ann" } }).acquire();
+    const lock = await new UniqueLock(session, "/app/job/leader", {
+      holder: { who: "ann" },
+    }).acquire();
     const { data, stat } = await session.getData("/app/job/leader");
     expect(stat.ephemeralOwner).toBe(session.id);
     expect(lock.fencingToken).toBe(stat.czxid);
@@ -37,7 +39,10 @@ describe("UniqueLock", () => {
     const session = openFor(await freshChroot());
     const lock = await new UniqueLock(session, "/l").acquire();
     const write = () => rejection(lock.fenced([{ op: "create", path: "/late", data: null }]));
-    expect(await write()).toMatchObject({ name: "UsageError", message: "a unique lock cannot fence writes: /l" });
+    expect(await write()).toMatchObject({
+      name: "UsageError",
+      message: "a unique lock cannot fence writes: /l",
+    });
     await lock.release();
     const next = await new UniqueLock(session, "/l").acquire();
     expect(await write()).toMatchObject({ reason: "lock-lost", message: "/l is no longer held" });
@@ -48,7 +53,9 @@ describe("UniqueLock", () => {
   test("two of one session do not take each other's znode for their own", async () => {
     const session = openFor(await freshChroot());
     const held = await new UniqueLock(session, "/l").acquire();
-    expect(await rejection(new UniqueLock(session, "/l").acquire({ waitMs: 0 }))).toMatchObject({ reason: "busy" });
+    expect(await rejection(new UniqueLock(session, "/l").acquire({ waitMs: 0 }))).toMatchObject({
+      reason: "busy",
+    });
     await held.release();
   });
 
@@ -58,7 +65,9 @@ describe("UniqueLock", () => {
     const events: (LockEvent & { by: number })[] = [];
     let inside = 0;
     const waiting = [0, 1, 2].map((by) =>
-      new UniqueLock(openFor(chroot), "/l", { onEvent: (event) => events.push({ ...event, by }) }).use(async () => {
+      new UniqueLock(openFor(chroot), "/l", {
+        onEvent: (event) => events.push({ ...event, by }),
+      }).use(async () => {
         expect(++inside).toBe(1);
         await eventually(() => events.some(({ event }) => event === "outrun"));
         inside--;
@@ -75,8 +84,12 @@ describe("UniqueLock", () => {
     const [session, other] = [openFor(chroot), openFor(chroot)];
     await other.create("/l", Buffer.from("web3:4711"));
     const events: LockEvent[] = [];
-    const acquiring = new UniqueLock(session, "/l", { onEvent: (event) => events.push(event) }).acquire();
-    await eventually(() => expect(events.at(-1)).toMatchObject({ event: "waiting", holder: { note: "web3:4711" } }));
+    const acquiring = new UniqueLock(session, "/l", {
+      onEvent: (event) => events.push(event),
+    }).acquire();
+    await eventually(() =>
+      expect(events.at(-1)).toMatchObject({ event: "waiting", holder: { note: "web3:4711" } }),
+    );
     // A change of its data is none of the lock.
     await other.setData("/l", Buffer.from("web3:4712"));
     await other.delete("/l");
@@ -87,14 +100,19 @@ describe("UniqueLock", () => {
     const session = openFor(await freshChroot());
     await session.create("/l", null);
     await session.create("/l/_c_x-lock-", null, { mode: "ephemeralSequential" });
-    expect(await rejection(new UniqueLock(session, "/l").acquire())).toMatchObject({ reason: "usage" });
+    expect(await rejection(new UniqueLock(session, "/l").acquire())).toMatchObject({
+      reason: "usage",
+    });
   });
 
   test("waits for one that it may not read", async () => {
     const chroot = await freshChroot();
     const [session, other] = [openFor(chroot), openFor(chroot)];
     await other.addAuth("digest", Buffer.from("ann:secret"));
-    await other.create("/l", null, { mode: "ephemeral", acl: [{ perms: 31, scheme: "auth", id: "" }] });
+    await other.create("/l", null, {
+      mode: "ephemeral",
+      acl: [{ perms: 31, scheme: "auth", id: "" }],
+    });
     const waiting = deferred();
     const acquiring = new UniqueLock(session, "/l", { onEvent: () => waiting.resolve() }).acquire();
     await waiting.promise;
@@ -120,7 +138,9 @@ describe("UniqueLock", () => {
     proxy.stall("to-client");
     const cancel = new AbortController();
     const waiting = deferred();
-    const lock = new UniqueLock(session, "/l", { onEvent: ({ event }) => event === "waiting" && waiting.resolve() });
+    const lock = new UniqueLock(session, "/l", {
+      onEvent: ({ event }) => event === "waiting" && waiting.resolve(),
+    });
     const acquiring = rejection(lock.acquire({ signal: cancel.signal }));
     await eventually(async () => (await other.exists("/l")) !== undefined);
     await other.delete("/l");

@@ -1,0 +1,202 @@
+/**
+ * The options of the program itself, as data: the splitter, the settings and `help` all read this
+ * table.
+ */
+
+export interface GlobalOption {
+  readonly name: string;
+  /**
+   * A letter, understood before the command word, and behind it where the command has no option of
+   * that letter.
+   */
+  readonly short?: string;
+  /** zkCli's spelling with one dash, understood before the command word. */
+  readonly zkcli?: string;
+  /** False where only the short or the zkCli spelling exists. */
+  readonly long?: false;
+  /** The word that stands for the value; an option without one is a switch. */
+  readonly value?: string;
+  readonly env?: string;
+  /** What is given on the command line reaches the programs that we run, as its variable. */
+  readonly isPassedOn?: true;
+  /** May also be given on one line of the shell or of a script, and then holds for that line. */
+  readonly holdsForOneLine?: true;
+  readonly summary: string;
+}
+
+export const globalOptions = [
+  {
+    name: "server",
+    short: "-s",
+    zkcli: "-server",
+    value: "HOSTS",
+    env: "ZKSH_SERVER",
+    summary: "host[:port],…[/chroot] (localhost:2181)",
+  },
+  {
+    name: "timeout",
+    short: "-t",
+    zkcli: "-timeout",
+    value: "DUR",
+    env: "ZKSH_TIMEOUT",
+    isPassedOn: true,
+    summary: "session timeout to ask for (30s)",
+  },
+  {
+    name: "connect-timeout",
+    value: "DUR",
+    env: "ZKSH_CONNECT_TIMEOUT",
+    isPassedOn: true,
+    summary: "give up when no server answers (10s)",
+  },
+  {
+    name: "max-reply",
+    value: "SIZE",
+    env: "ZKSH_MAX_REPLY",
+    isPassedOn: true,
+    summary: "longest reply to accept (64m, lists 128m)",
+  },
+  {
+    name: "max-request",
+    value: "SIZE",
+    env: "ZKSH_MAX_REQUEST",
+    isPassedOn: true,
+    summary: "longest request to send (1m less 1 byte)",
+  },
+  {
+    name: "read-only",
+    short: "-r",
+    env: "ZKSH_READ_ONLY",
+    summary: "accept a read-only server, refuse every write",
+  },
+  { name: "embedded", summary: "start a private in-memory server and use it" },
+  {
+    name: "auth",
+    value: "SCHEME:CRED",
+    summary: "authenticate this session, as addauth; may be repeated",
+  },
+  {
+    name: "auth-file",
+    value: "FILE",
+    env: "ZKSH_AUTH_FILE",
+    summary: "the same, one SCHEME:CRED a line",
+  },
+  {
+    name: "tls",
+    env: "ZKSH_TLS",
+    isPassedOn: true,
+    summary: "connect with TLS (implied by the next five)",
+  },
+  {
+    name: "tls-ca",
+    value: "FILE",
+    env: "ZKSH_TLS_CA",
+    isPassedOn: true,
+    summary: "certificates to trust (PEM)",
+  },
+  {
+    name: "tls-cert",
+    value: "FILE",
+    env: "ZKSH_TLS_CERT",
+    isPassedOn: true,
+    summary: "our own certificate (PEM)",
+  },
+  {
+    name: "tls-key",
+    value: "FILE",
+    env: "ZKSH_TLS_KEY",
+    isPassedOn: true,
+    summary: "its private key (PEM)",
+  },
+  {
+    name: "tls-servername",
+    value: "NAME",
+    env: "ZKSH_TLS_SERVERNAME",
+    isPassedOn: true,
+    summary: "the name the server's certificate must carry",
+  },
+  {
+    name: "tls-insecure",
+    env: "ZKSH_TLS_INSECURE",
+    isPassedOn: true,
+    summary: "accept any certificate",
+  },
+  {
+    name: "client-configuration",
+    zkcli: "-client-configuration",
+    long: false,
+    value: "FILE",
+    env: "ZKSH_CLIENT_CONFIGURATION",
+    isPassedOn: true,
+    summary: "zkCli's Java properties, for TLS with PEM stores",
+  },
+  {
+    name: "waitforconnection",
+    zkcli: "-waitforconnection",
+    long: false,
+    summary: "go on trying to connect for the whole session timeout",
+  },
+  {
+    name: "output",
+    short: "-o",
+    value: "FORMAT",
+    env: "ZKSH_OUTPUT",
+    holdsForOneLine: true,
+    summary: "text, json or zkcli (text)",
+  },
+  { name: "json", holdsForOneLine: true, summary: "the same as --output json" },
+  {
+    name: "color",
+    value: "WHEN",
+    holdsForOneLine: true,
+    summary: "auto, always or never; NO_COLOR and FORCE_COLOR are respected (auto)",
+  },
+  { name: "command", short: "-c", long: false, value: "TEXT", summary: "run the commands in TEXT" },
+  {
+    name: "file",
+    short: "-f",
+    long: false,
+    value: "FILE",
+    summary: "run the commands in FILE; - is stdin",
+  },
+  { name: "keep-going", summary: "let a script go on after a failure" },
+  {
+    name: "yes",
+    short: "-y",
+    env: "ZKSH_YES",
+    holdsForOneLine: true,
+    summary: "answer yes to every question",
+  },
+  { name: "no-input", env: "ZKSH_NO_INPUT", summary: "never ask; refuse instead" },
+  { name: "quiet", short: "-q", holdsForOneLine: true, summary: "say less" },
+  { name: "verbose", short: "-v", holdsForOneLine: true, summary: "say more" },
+  {
+    name: "debug",
+    env: "ZKSH_DEBUG",
+    holdsForOneLine: true,
+    summary: "trace the protocol on stderr, show stack traces",
+  },
+] as const satisfies readonly GlobalOption[];
+
+/** Those that may also be given on one line of the shell or of a script. */
+export const oneLineOptions = globalOptions.filter((option) => "holdsForOneLine" in option);
+
+export type GlobalName = (typeof globalOptions)[number]["name"];
+
+/** What was written on the command line, not yet read: the values in order; `true` for a switch. */
+export type GlobalFlags = { readonly [Name in GlobalName]?: readonly string[] };
+
+/** An option's main spelling, for messages. */
+export function globalSpelling({ name, long, zkcli, short }: GlobalOption): string {
+  return long === false ? (zkcli ?? short ?? name) : `--${name}`;
+}
+
+/** How an option is written in help: `-s, --server HOSTS`. */
+export function globalTerm(option: GlobalOption): string {
+  const spelling = globalSpelling(option);
+  const both =
+    option.short === undefined || option.short === spelling
+      ? spelling
+      : `${option.short}, ${spelling}`;
+  return option.value === undefined ? both : `${both} ${option.value}`;
+}

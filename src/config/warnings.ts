@@ -1,0 +1,91 @@
+/** What is risky about how a session is opened: done all the same, and told once. */
+
+import type { ResultOf } from "../results/result.ts";
+import { formatAddress, isLoopback, isSocket } from "../session/connect-string.ts";
+import type { SessionOptions } from "../session/options.ts";
+import { type Config, sessionOptions } from "./config.ts";
+
+export type Warning = ResultOf<"warning">;
+
+/** Schemes whose credentials are no secret. */
+const WITHOUT_SECRET: readonly string[] = ["ip", "world", "x509"];
+
+/** Of the options of a session that is about to be opened. */
+export function sessionWarnings({ servers, tls, auth = [] }: SessionOptions): Warning[] {
+  const warnings: Warning[] = [];
+  if (tls?.insecure) {
+    const message =
+      "--tls-insecure accepts any certificate, also an impostor's; --tls-ca names the CA to trust";
+    warnings.push({ kind: "warning", reason: "insecure-tls", message });
+  }
+  const secret = auth.find(({ scheme }) => !WITHOUT_SECRET.includes(scheme));
+  const remote = servers.find((server) => !isSocket(server) && !isLoopback(server));
+  if (secret && remote && !tls) {
+    const message = `the ${secret.scheme} credential goes to ${formatAddress(remote)} without TLS: others on the network can read it`;
+    warnings.push({ kind: "warning", reason: "plain-credential", message });
+  }
+  return warnings;
+}
+
+/** Files that hold a secret, by the option or property that names them. */
+const SECRET_FILE = /^(--auth-file|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
+
+interface Files {
+  readFile(path: string): Promise<Buffer>;
+  /** Whether users other than its owner may read a file. */
+  readonly isReadableByOthers: ((path: string) => Promise<boolean>) | undefined;
+}
+
+/**
+ * As {@link sessionOptions}; what is risky about them, and about the files that they come from, has
+ * been told.
+ */
+export async function checkedOptions(
+  config: Config,
+  { readFile, isReadableByOthers }: Files,
+  warnings: Warnings,
+  target: string | undefined,
+): Promise<SessionOptions> {
+  const secrets = new Map<string, string>();
+  const read = (path: string, option: string) => {
+    if (SECRET_FILE.test(option)) secrets.set(path, option);
+    return readFile(path);
+  };
+  const options = await sessionOptions(config, read, target);
+  await warnings.tell(sessionWarnings(options));
+  for (const [path, option] of secrets) {
+    if (await isReadableByOthers?.(path)) await warnings.tell([openFileWarning(option, path)]);
+  }
+  return options;
+}
+
+function openFileWarning(option: string, path: string): Warning {
+  const message = `${path} (${option}) can be read by other users: chmod 600 ${path}`;
+  return { kind: "warning", reason: "open-file", message };
+}
+
+/** Tells each warning once. */
+export class Warnings {
+  readonly #told = new Set<string>();
+  #show: (warning: Warning) => Promise<void>;
+
+  constructor(show: (warning: Warning) => Promise<void>) {
+    this.#show = show;
+  }
+
+  /**
+   * From now on warnings are shown by `show`: the shell's go above the line that is being typed.
+   */
+  showWith(show: (warning: Warning) => Promise<void>): void {
+    this.#show = show;
+  }
+
+  async tell(warnings: readonly Warning[]): Promise<void> {
+    for (const warning of warnings) {
+      const key = `${warning.reason} ${warning.message}`;
+      if (this.#told.has(key)) continue;
+      this.#told.add(key);
+      await this.#show(warning);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { InterruptedError, LockError } from "../errors.ts";
+import type { Environment, GuardedChild, GuardRequest } from "./child-requests.ts";
+import { findProgram } from "./find-program.ts";
+import { Gate } from "./gate.ts";
+import { Preparation, prepareGuard, setprivWords } from "./guard-preparation.ts";
+import { ENDING, Guarded, TAKEN, type Taken } from "./guarded.ts";
+import { findProcess, isTableOurs } from "./process-table.ts";
+import { ProcessTree } from "./process-tree.ts";
+import { takeSignals } from "./signals.ts";
+import { hasControllingTerminal } from "./terminal-modes.ts";
+
+/** Those that are not keys for the program in the foreground. */
+const FOR_ALL: readonly Taken[] = ["SIGTERM", "SIGHUP"];
+
+/**
+ * Starts a program that has our stdin, stdout and stderr, at a gate that opens when the watchdog
+ * has confirmed whom it guards and until when. Throws LockError when the program cannot be started,
+ * and InterruptedError when a signal told us to end before it was.
+ */
+export async function startGuarded(
+  request: GuardRequest,
+  environment: Environment,
+): Promise<GuardedChild> {
+  const signals = new StartSignals(request);
+  const prepared = request.preparation instanceof Preparation ? request.preparation : undefined;
+  let preparation = prepared;
+  try {
+    preparation ??= await prepareGuard(environment, { savesTerminal: true });
+    const hasTerminal = hasControllingTerminal();
+    const [hasSetpriv, restoreTerminal] = await Promise.all([
+      preparation.hasSetpriv,
+      preparation.terminal(),
+      refuseUnlessFound(request.argv[0], environment),
+    ]);
+    signals.throwIfTold();
+    request.mayStart?.();
+    const prefix = hasSetpriv ? setprivWords(request.deathSignal ?? "SIGTERM") : [];
+    const atGate = await startAtGate(request, { environment, prefix, hasTerminal });
+    const { watchdog } = preparation;
+    const guarded = new Guarded({ ...atGate, watchdog, hasTerminal, restoreTerminal, signals });
+    try {
+      await Promise.race([guarded.arm(request), signals.told]);
+      signals.throwIfTold();
+      request.mayStart?.();
+      refuseIfShellFailed(request.argv[0], atGate.gate);
+    } catch (error) {
+      await atGate.gate.close();
+      watchdog.disarm();
+      throw error;
+    }
+    atGate.gate.open();
+    signals.passOnTo(guarded);
+    return guarded;
+  } catch (error) {
+    if (!prepared) preparation?.dispose();
+    signals.giveBackUnused();
+    throw error;
+  }
+}
+
+/** The signals to zksh from the moment that a program is to be started until it has ended. */
+class StartSignals {
+  /** Rejects when zksh is told to end before the program has begun. */
+  readonly told: Promise<never>;
+  readonly #request: GuardRequest;
+  readonly #stopTaking: () => void;
+  #tell: (error: Error) => void = () => {};
+  #guarded: Guarded | undefined;
+  #ending: Taken | undefined;
+  #endingForAll: Taken | undefined;
+  #isPaused = false;
+
+  constructor(request: GuardRequest) {
+    this.#request = request;
+    this.told = new Promise((_, reject) => {
+      this.#tell = reject;
+    });
+    this.told.catch(() => {});
+    request.signal?.addEventListener("abort", this.#aborted, { once: true });
+    this.#stopTaking = takeSignals(TAKEN, (signal) => this.#take(signal));
+  }
+
+  throwIfTold(): void {
+    if (this.#ending || this.#request.signal?.aborted) throw new InterruptedError();
+  }
+
+  /** The program has begun: from now on signals are for it. */
+  passOnTo(guarded: Guarded): void {
+    this.#guarded = guarded;
+    this.#request.signal?.removeEventListener("abort", this.#aborted);
+    // Ctrl-Z at the gate has stopped the shell there, and has to stop us too.
+    if (this.#isPaused) guarded.passOn("SIGTSTP");
+  }
+
+  /** The program has ended. */
+  giveBack(): void {
+    this.#stopTaking();
+    if (this.#request.goesOn && this.#endingForAll)
+      process.emit(this.#endingForAll, this.#endingForAll);
+  }
+
+  /** The program has never begun: a signal was not for it, but for those who listened before. */
+  giveBackUnused(): void {
+    this.#request.signal?.removeEventListener("abort", this.#aborted);
+    this.#stopTaking();
+    if (this.#ending) process.emit(this.#ending, this.#ending);
+  }
+
+  readonly #aborted = (): void => this.#tell(new InterruptedError());
+
+  #take(signal: Taken): void {
+    if (ENDING.some((name) => name === signal)) {
+      this.#ending ??= signal;
+      this.#tell(new InterruptedError());
+    }
+    if (FOR_ALL.includes(signal)) this.#endingForAll ??= signal;
+    if (signal === "SIGTSTP" || signal === "SIGCONT") this.#isPaused = signal === "SIGTSTP";
+    this.#guarded?.passOn(signal);
+    this.#request.onSignal(signal);
+  }
+}
+
+async function refuseUnlessFound(name: string, environment: Environment): Promise<void> {
+  const { kind } = await findProgram(name, environment);
+  if (kind === "not-found")
+    throw new LockError("command-not-found", `cannot start ${name}: no such program`);
+  if (kind !== "found")
+    throw new LockError("command-not-executable", `cannot start ${name}: not executable`);
+}
+
+/** A shell that was killed at the gate counts as a program that was killed at once. */
+function refuseIfShellFailed(name: string, { child: { exitCode } }: Gate): void {
+  if (exitCode === null) return;
+  const why = `the shell that starts it ended with code ${exitCode}`;
+  throw new LockError("command-not-executable", `cannot start ${name}: ${why}`);
+}
+
+interface StartOptions {
+  readonly environment: Environment;
+  readonly prefix: readonly string[];
+  readonly hasTerminal: boolean;
+}
+
+async function startAtGate(
+  { argv, env, group }: GuardRequest,
+  { environment, prefix, hasTerminal }: StartOptions,
+): Promise<{ gate: Gate; tree: ProcessTree }> {
+  const { ZK_LOCK_SEQUENCER: sequencer } = env;
+  const [name, value] =
+    sequencer === undefined ? ["ZKSH_GUARD", randomUUID()] : ["ZK_LOCK_SEQUENCER", sequencer];
+  // Where processes cannot be looked up, a group of its own is all that can be signalled.
+  const isShared = group === "share" || (group === "auto" && hasTerminal && isTableOurs());
+  const gate = await Gate.start({
+    argv,
+    environment: { ...environment, ...env, [name]: value },
+    prefix,
+    isDetached: !isShared,
+  });
+  const tree = new ProcessTree({
+    pid: gate.pid,
+    start: findProcess(gate.pid)?.start ?? "",
+    session: isShared ? (findProcess(process.pid)?.session ?? 0) : gate.pid,
+    guard: process.pid,
+    mark: `${name}=${value}`,
+  });
+  return { gate, tree };
+}

@@ -1,0 +1,110 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** A process, as the system's table has it. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** Where the system does not tell, the group stands for it. */
+  readonly session: number;
+  /** `blocked`: it waits for something that no signal but SIGKILL ends. */
+  readonly state: "running" | "blocked" | "stopped" | "zombie";
+  /** When it was started: the same number with another start is another process. */
+  readonly start: string;
+}
+
+const STATES: Readonly<Record<string, ProcessRow["state"]>> = {
+  T: "stopped",
+  t: "stopped",
+  D: "blocked",
+  U: "blocked",
+};
+
+/**
+ * True when the system's table shows our own processes under the numbers that we know them by.
+ * /proc may be missing, or be that of another pid namespace (`unshare --pid` without
+ * `--mount-proc`), where the same numbers are other processes.
+ */
+export function isTableOurs(): boolean {
+  if (process.platform !== "linux") return psTable().some(({ pid }) => pid === process.pid);
+  try {
+    return readlinkSync("/proc/self") === String(process.pid);
+  } catch {
+    return false;
+  }
+}
+
+/** All processes; none where the table cannot be read or is not ours. */
+export function processTable(): ProcessRow[] {
+  if (process.platform !== "linux") return psTable();
+  if (!isTableOurs()) return [];
+  return readdirSync("/proc").flatMap((name) =>
+    /^\d/.test(name) ? (linuxProcess(Number(name)) ?? []) : [],
+  );
+}
+
+/** One process; undefined when there is none of that number, or the table is not ours. */
+export function findProcess(pid: number): ProcessRow | undefined {
+  if (process.platform !== "linux") return psTable().find((row) => row.pid === pid);
+  return isTableOurs() ? linuxProcess(pid) : undefined;
+}
+
+/**
+ * True when the process was started with `NAME=value` in its environment; false where that cannot
+ * be told.
+ */
+export function hasInEnvironment(pid: number, mark: string): boolean {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`);
+    return Buffer.concat([Buffer.of(0), environment]).includes(Buffer.from(`\0${mark}\0`));
+  } catch {
+    // It has ended, belongs to somebody else, or there is no such file on this system.
+    return false;
+  }
+}
+
+function linuxProcess(pid: number): ProcessRow | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  } catch {
+    return undefined;
+  }
+  // The name stands in brackets and may have any character in it.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [state = "", parent, group, session] = fields;
+  // When only the first of several threads has ended, the process still runs.
+  const isZombie = /[ZX]/.test(state) && Number(fields[17]) <= 1;
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    state: isZombie ? "zombie" : (STATES[state] ?? "running"),
+    start: fields[19] ?? "",
+  };
+}
+
+/** For systems without /proc. */
+export function psTable(): ProcessRow[] {
+  let text: string;
+  try {
+    text = execFileSync("ps", ["-A", "-o", "pid=,ppid=,pgid=,stat=,lstart="], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+  } catch {
+    return [];
+  }
+  return [...text.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S)\S*\s+(.*?)\s*$/gm)].map(
+    ([, pid, parent, group, state = "", start = ""]) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      session: Number(group),
+      state: state === "Z" ? "zombie" : (STATES[state] ?? "running"),
+      start,
+    }),
+  );
+}

@@ -1,0 +1,170 @@
+import type { LockError } from "../errors.ts";
+import type { Environment } from "./child-requests.ts";
+import type { Deadline } from "./monotonic-clock.ts";
+import type { TreeIdentity } from "./process-tree.ts";
+import { startFailure } from "./start-failure.ts";
+import { WatchdogProcess } from "./watchdog-process.ts";
+
+export interface Armament {
+  readonly tree: TreeIdentity;
+  readonly stopAt: Deadline;
+  readonly killAt: Deadline;
+  /** What the tree gets first when zksh is dead. */
+  readonly deathSignal: "SIGTERM" | "SIGKILL";
+  /** The watchdog has ended, and no other could be started and armed. */
+  onUnguarded(error: LockError): void;
+}
+
+interface Handles {
+  resolve(): void;
+  reject(error: LockError): void;
+}
+
+/** So many processes in a row that end, or do not answer, before they are of use. */
+const MAX_FAILURES = 3;
+/** Before the second and later attempts: what the system lacks may be there again. */
+const PAUSE_MS = 100;
+/** Generous: it takes 30 ms on a machine with nothing else to do. */
+const ANSWER_WITHIN_MS = 10_000;
+
+/**
+ * The watchdog, as zksh speaks to it: one process, and another as soon as it has ended. The command
+ * may rely on it from the moment that {@link arm} has resolved until `onUnguarded` is called or
+ * {@link bye} is said.
+ */
+export class WatchdogLink {
+  /** Resolves when the system has started a process; rejects with LockError when it cannot. */
+  readonly started: Promise<void>;
+  readonly #environment: Environment;
+  #start: Handles | undefined;
+  #process: WatchdogProcess | undefined;
+  #isReady = false;
+  /** Undefined: there is nothing to guard. */
+  #armament: Armament | undefined;
+  #armings = 0;
+  #confirmation: Handles | undefined;
+  #isStopping = false;
+  #timer: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #failure: LockError | undefined;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+    this.started = new Promise((resolve, reject) => {
+      this.#start = { resolve, reject };
+    });
+    this.started.catch(() => {});
+    this.#spawn();
+  }
+
+  /**
+   * Resolves when the watchdog has confirmed what it guards and until when; rejects with LockError
+   * when none can.
+   */
+  arm(armament: Armament): Promise<void> {
+    this.#armament = armament;
+    this.#isStopping = false;
+    return new Promise((resolve, reject) => {
+      this.#confirmation = { resolve, reject };
+      if (this.#isReady) return this.#sendArmament();
+      if (!this.#failure) return;
+      // It may have been a failure of that moment, an hour ago in the queue.
+      this.#failures = 0;
+      this.#spawn();
+    });
+  }
+
+  disarm(): void {
+    this.#armament = undefined;
+    this.#confirmation = undefined;
+    if (this.#isReady) this.#say("disarm");
+  }
+
+  permit(stopAt: Deadline, killAt: Deadline): void {
+    if (!this.#armament) return;
+    this.#armament = { ...this.#armament, stopAt, killAt };
+    if (this.#isReady) this.#say(permitLine(stopAt, killAt));
+  }
+
+  /** zksh itself has asked the tree to end. */
+  stopping(): void {
+    this.#isStopping = true;
+    if (this.#isReady) this.#say("stopping");
+  }
+
+  /** There is nothing to guard any more. May be called twice. */
+  bye(): void {
+    this.#armament = undefined;
+    this.#confirmation = undefined;
+    clearTimeout(this.#timer);
+    this.#process?.bye();
+  }
+
+  #say(line: string): void {
+    this.#process?.say(line);
+  }
+
+  #spawn(): void {
+    this.#failure = undefined;
+    this.#process = new WatchdogProcess(this.#environment, {
+      onSpawn: () => this.#start?.resolve(),
+      onReady: () => this.#ready(),
+      onArmed: (id) => this.#armed(id),
+      onEnd: (why) => this.#ended(why),
+    });
+    this.#expectAnswer();
+  }
+
+  #ready(): void {
+    clearTimeout(this.#timer);
+    this.#isReady = true;
+    if (this.#armament) this.#sendArmament();
+    else this.#failures = 0;
+  }
+
+  #sendArmament(): void {
+    if (!this.#armament) return;
+    const { tree, stopAt, killAt, deathSignal } = this.#armament;
+    this.#say(permitLine(stopAt, killAt));
+    this.#say(`arm ${++this.#armings} ${deathSignal} ${JSON.stringify(tree)}`);
+    if (this.#isStopping) this.#say("stopping");
+    this.#expectAnswer();
+  }
+
+  #armed(id: number): void {
+    if (id !== this.#armings) return;
+    clearTimeout(this.#timer);
+    this.#failures = 0;
+    this.#confirmation?.resolve();
+    this.#confirmation = undefined;
+  }
+
+  #expectAnswer(): void {
+    clearTimeout(this.#timer);
+    const late = new Error(`it did not answer within ${ANSWER_WITHIN_MS / 1_000} s`);
+    this.#timer = setTimeout(() => this.#process?.kill(late), ANSWER_WITHIN_MS).unref();
+  }
+
+  #ended(why: Error): void {
+    clearTimeout(this.#timer);
+    this.#isReady = false;
+    this.#failures++;
+    if (this.#failures >= MAX_FAILURES) this.#fail(startFailure("the watchdog", why));
+    else if (this.#failures === 1) this.#spawn();
+    else this.#timer = setTimeout(() => this.#spawn(), PAUSE_MS);
+  }
+
+  #fail(error: LockError): void {
+    this.#failure = error;
+    this.#start?.reject(error);
+    if (this.#confirmation) this.#confirmation.reject(error);
+    else this.#armament?.onUnguarded(error);
+    this.#confirmation = undefined;
+    this.#armament = undefined;
+  }
+}
+
+function permitLine(stopAt: Deadline, killAt: Deadline): string {
+  const text = ({ monotonicAt, bootAt }: Deadline) => `${monotonicAt},${bootAt}`;
+  return `permit ${text(stopAt)} ${text(killAt)}`;
+}

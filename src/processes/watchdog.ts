@@ -1,0 +1,174 @@
+/**
+ * A program of its own, started beside a guarded program: when zksh is frozen or dead it ends what
+ * zksh can no longer end. It reads lines from stdin:
+ *
+ *     permit STOP-AT KILL-AT   until when the program may run; each is MONOTONIC,BOOT (see Deadline)
+ *     arm ID SIGNAL JSON       the processes to end (TreeIdentity), and what they get first when zksh is dead
+ *     disarm                   there is nothing to end
+ *     stopping                 zksh itself has asked them to end
+ *     bye                      all is well
+ *
+ * and answers on stdout: `ready` when no signal can end it any more, `armed ID` to each arm. The
+ * end of stdin without a bye is the end of zksh.
+ */
+import { writeSync } from "node:fs";
+import { Socket } from "node:net";
+import { type Deadline, deadlineIn, earlier, msUntil, NEVER } from "./monotonic-clock.ts";
+import { ProcessTree } from "./process-tree.ts";
+
+/** How late zksh may be with what it should do itself. */
+const TOLERANCE_MS = 250;
+/** What the program gets to end by itself when zksh is dead. */
+const GRACE_MS = 5_000;
+const POLL_MS = 50;
+/** Timers stand still while the machine is suspended: the other clock is looked at this often. */
+const LONGEST_SLEEP_MS = 250;
+/** A process that is still there so long after SIGKILL cannot be ended by us. */
+const GIVE_UP_AFTER_MS = 60_000;
+
+/**
+ * All that can be caught and would end or stop us. Not those that the hardware raises (SIGSEGV,
+ * SIGBUS, SIGFPE, SIGILL, SIGTRAP): after a real one there is nothing to go on with.
+ */
+const IGNORED: readonly NodeJS.Signals[] = [
+  // First: until there is a listener, node answers it by opening a debugger.
+  "SIGUSR1",
+  "SIGUSR2",
+  "SIGTERM",
+  "SIGHUP",
+  "SIGINT",
+  "SIGQUIT",
+  "SIGALRM",
+  "SIGVTALRM",
+  "SIGPROF",
+  "SIGIO",
+  "SIGPWR",
+  "SIGSTKFLT",
+  "SIGABRT",
+  "SIGSYS",
+  "SIGXCPU",
+  "SIGXFSZ",
+  "SIGTSTP",
+  "SIGTTIN",
+  "SIGTTOU",
+];
+
+class Watchdog {
+  readonly #leave: () => void;
+  #tree: ProcessTree | undefined;
+  #deathSignal: NodeJS.Signals = "SIGTERM";
+  #stopAt = NEVER;
+  #killAt = NEVER;
+  #hasBeenAsked = false;
+  #timer: NodeJS.Timeout | undefined;
+  #unread = "";
+  #hasEnded = false;
+
+  constructor(leave: () => void) {
+    this.#leave = leave;
+  }
+
+  read(chunk: string): void {
+    const lines = (this.#unread + chunk).split("\n");
+    this.#unread = lines.pop() ?? "";
+    for (const line of lines) this.#hear(line);
+    // The last permit counts: nothing is done before all of them have been read.
+    this.#look();
+  }
+
+  #hear(line: string): void {
+    const [word = "", ...rest] = line.split(" ");
+    if (word === "permit") this.#permit(rest);
+    else if (word === "arm") this.#arm(rest);
+    else if (word === "disarm") this.#disarm();
+    else if (word === "stopping") this.#hasBeenAsked = true;
+    else if (word === "bye") this.#end();
+  }
+
+  /** zksh is dead. */
+  zkshEnded(): void {
+    if (this.#hasEnded) return;
+    if (!this.#tree) return this.#end();
+    const isGentle = this.#deathSignal !== "SIGKILL";
+    this.#hasBeenAsked = false;
+    this.#stopAt = deadlineIn(-TOLERANCE_MS);
+    this.#killAt = earlier(this.#killAt, deadlineIn(isGentle ? GRACE_MS : -1));
+    this.#look();
+  }
+
+  #permit([stopAt = "", killAt = ""]: readonly string[]): void {
+    this.#stopAt = readDeadline(stopAt);
+    this.#killAt = readDeadline(killAt);
+  }
+
+  #arm([id, signal, ...json]: readonly string[]): void {
+    this.#tree = new ProcessTree(JSON.parse(json.join(" ")));
+    this.#deathSignal = signal === "SIGKILL" ? signal : "SIGTERM";
+    this.#hasBeenAsked = false;
+    answer(`armed ${id}`);
+  }
+
+  #disarm(): void {
+    this.#tree = undefined;
+    this.#stopAt = NEVER;
+    this.#killAt = NEVER;
+  }
+
+  #look(): void {
+    clearTimeout(this.#timer);
+    if (!this.#tree || this.#hasEnded) return;
+    const killIn = msUntil(this.#killAt);
+    const askIn = msUntil(this.#stopAt) + TOLERANCE_MS;
+    const actIn = Math.min(askIn, killIn);
+    if (actIn > 0) return this.#lookAgainIn(Math.min(actIn, LONGEST_SLEEP_MS));
+    if (killIn <= 0) this.#tree.signal("SIGKILL");
+    else if (!this.#hasBeenAsked) this.#tree.signal("SIGTERM");
+    this.#hasBeenAsked = true;
+    if (this.#tree.isGone() || killIn < -GIVE_UP_AFTER_MS) return this.#end();
+    this.#lookAgainIn(killIn > 0 ? Math.min(POLL_MS, killIn) : POLL_MS);
+  }
+
+  #lookAgainIn(ms: number): void {
+    // When we were frozen too, newer lines may wait to be read; the event loop reads them before an
+    // immediate comes.
+    const look = () => void setImmediate(() => this.#look());
+    this.#timer = setTimeout(look, ms);
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
+    this.#leave();
+  }
+}
+
+function readDeadline(text: string): Deadline {
+  const [monotonicAt, bootAt] = text.split(",").map(Number);
+  return { monotonicAt: monotonicAt ?? Number.NaN, bootAt: bootAt ?? Number.NaN };
+}
+
+/**
+ * Straight to the descriptor: `process.stdout` would take longer to load than everything else here.
+ */
+function answer(word: string): void {
+  try {
+    writeSync(1, `${word}\n`);
+  } catch {
+    // zksh is dead, which the end of stdin tells.
+  }
+}
+
+for (const name of IGNORED) {
+  try {
+    process.on(name, () => {});
+  } catch {
+    // This system has no such signal.
+  }
+}
+const stdin = new Socket({ fd: 0, readable: true, writable: false });
+const watchdog = new Watchdog(() => stdin.destroy());
+stdin.setEncoding("utf8");
+stdin.on("data", (chunk: string) => watchdog.read(chunk));
+stdin.on("error", () => {});
+stdin.on("close", () => watchdog.zkshEnded());
+answer("ready");

@@ -1,0 +1,53 @@
+/**
+ * Everything a command can say. Fields are values of the domain, never formatted text: renderers do
+ * the formatting.
+ */
+
+import { ExitCode } from "../errors.ts";
+import type { AccessResult } from "./access.ts";
+import type { HelpPageResult } from "./help.ts";
+import type { LockReportResult } from "./lock-reports.ts";
+import type { LockResult } from "./locks.ts";
+import type { QuotasResult } from "./quotas.ts";
+import type { ShellResult } from "./shell.ts";
+import type { WatchResult } from "./watches.ts";
+import type { ZnodeResult } from "./znodes.ts";
+
+export type Result =
+  | ZnodeResult
+  | AccessResult
+  | QuotasResult
+  | LockResult
+  | LockReportResult
+  | WatchResult
+  | HelpPageResult
+  | ShellResult;
+
+/** The result of one kind; renderers are maps from every kind to a function of its result. */
+export type ResultOf<Kind extends Result["kind"]> = Extract<Result, { readonly kind: Kind }>;
+
+/**
+ * What a command wants of the shell instead of showing something: to end, an empty screen, or an
+ * earlier line again.
+ */
+export type Control =
+  | { readonly kind: "exit" }
+  | { readonly kind: "clear" }
+  | { readonly kind: "again"; readonly line: string };
+
+export function isControl(output: Result | Control): output is Control {
+  return output.kind === "exit" || output.kind === "clear" || output.kind === "again";
+}
+
+/** What a process ends with that has said this last: answers can be no, and programs fail. */
+export function exitCodeOfResult(result: Result): number {
+  if (result.kind === "existence") return result.exists ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "sequencer") return result.isCurrent ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "locks") {
+    return result.reports.some(({ holders }) => holders.length > 0)
+      ? ExitCode.ok
+      : ExitCode.refusedByServer;
+  }
+  return result.kind === "lock-ended" ? result.exitCode : ExitCode.ok;
+}

@@ -1,0 +1,133 @@
+/** Why a server could not be used, in words, and whether trying again soon can help. */
+
+export interface ConnectFailure {
+  readonly says: string;
+  /**
+   * `permanent`: the same answer will come again (wrong certificate, not a ZooKeeper, no such host).
+   * `refused`: nobody listens there now. `transient`: anything else.
+   */
+  readonly kind: "permanent" | "refused" | "transient";
+}
+
+/**
+ * What sockets and TLS add to an error. OpenSSL's messages name its source files; its `reason` is
+ * meant for people.
+ */
+interface SocketError extends NodeJS.ErrnoException {
+  readonly reason?: string;
+  readonly cert?: { readonly subjectaltname?: string };
+}
+
+const transient = (says: string): ConnectFailure => ({ says, kind: "transient" });
+const refused = (says: string): ConnectFailure => ({ says, kind: "refused" });
+const permanent = (says: string): ConnectFailure => ({ says, kind: "permanent" });
+
+const BY_CODE: Readonly<Record<string, ConnectFailure>> = {
+  ECONNREFUSED: refused("connection refused"),
+  EACCES: permanent("not permitted: the server belongs to another user"),
+  ENOENT: refused("no such socket"),
+  EHOSTUNREACH: refused("no route to host"),
+  ENETUNREACH: refused("network unreachable"),
+  EADDRNOTAVAIL: refused("address not available"),
+  ENOTFOUND: permanent("no such host"),
+  EAI_AGAIN: transient("the name server does not answer"),
+  ECONNRESET: transient("the server dropped the connection"),
+  EPIPE: transient("the server dropped the connection"),
+  ETIMEDOUT: transient("no answer"),
+  CERT_HAS_EXPIRED: permanent("the server's certificate has expired"),
+  CERT_NOT_YET_VALID: permanent("the server's certificate is not valid yet"),
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: permanent(
+    "the server's certificate is not signed by a trusted CA; give the right one with --tls-ca",
+  ),
+  UNABLE_TO_GET_ISSUER_CERT: permanent(
+    "the server's certificate is not signed by a trusted CA; give the right one with --tls-ca",
+  ),
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: permanent(
+    "the server's certificate is not signed by a trusted CA; give the right one with --tls-ca",
+  ),
+  SELF_SIGNED_CERT_IN_CHAIN: permanent(
+    "the server's certificate is signed by a CA that is not trusted; give it with --tls-ca",
+  ),
+  DEPTH_ZERO_SELF_SIGNED_CERT: permanent(
+    "the server's certificate is self-signed; trust it with --tls-ca",
+  ),
+  CERT_SIGNATURE_FAILURE: permanent(
+    "the server's certificate is not signed by the CA given with --tls-ca",
+  ),
+  CERT_REVOKED: permanent("the server's certificate has been revoked"),
+  ERR_SSL_WRONG_VERSION_NUMBER: permanent("the server does not speak TLS on this port"),
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: permanent("the server does not speak TLS on this port"),
+  ERR_OSSL_PEM_NO_START_LINE: permanent("the client certificate or its key is not in PEM form"),
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: permanent(
+    "the client key does not belong to the client certificate",
+  ),
+};
+
+/**
+ * From a socket, TLS or name-server error; `undefined` is an orderly close, which TLS ports answer
+ * `isPlain` with too.
+ */
+export function connectFailureOf(
+  error: Error | undefined,
+  { isPlain = false } = {},
+): ConnectFailure {
+  if (error === undefined) {
+    return transient(
+      `the server closed the connection; it may have no quorum${isPlain ? ", or want TLS" : ""}`,
+    );
+  }
+  const { code = "", reason = error.message, cert } = error as SocketError;
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    // The reason alone lists only the addresses when it is an address that does not match.
+    return permanent(
+      `the server's certificate is for another name: ${cert?.subjectaltname ?? reason}`,
+    );
+  }
+  const known = BY_CODE[code];
+  if (known !== undefined) {
+    const handshake = code === "ECONNRESET" && /secure TLS connection/.test(error.message);
+    return handshake
+      ? transient(
+          "the server dropped the connection during the TLS handshake; is this its secure port?",
+        )
+      : known;
+  }
+  const alert =
+    /alert ((?:bad |unsupported )?certificate[a-z ]*|unknown ca|handshake failure|internal error)/.exec(
+      reason,
+    );
+  if (alert)
+    return permanent(
+      `the server refused the TLS handshake (${alert[1]}); it may want a client certificate`,
+    );
+  if (/^ERR_(SSL|TLS|OSSL)/.test(code)) return permanent(`TLS failed: ${reason}`);
+  return transient(error.message);
+}
+
+/** Only version 0 is known: what an answer of another version means cannot be relied on. */
+export const unknownProtocol = (version: number): ConnectFailure =>
+  permanent(`the server speaks version ${version} of the handshake, which zksh does not know`);
+
+export const noAnswer = (): ConnectFailure => transient("no answer");
+
+/** The first bytes were not a handshake: say what they look like. */
+export function strangerFailure(bytes: Buffer): ConnectFailure {
+  const text = bytes.subarray(0, 8).toString("latin1");
+  if (text.startsWith("HTTP")) return permanent("not a ZooKeeper server: it answers in HTTP");
+  if (bytes[0] === 0x15 && bytes[1] === 0x03)
+    return permanent("the server wants TLS on this port: use --tls");
+  if (/^SSH-/.test(text)) return permanent("not a ZooKeeper server: it answers in SSH");
+  return permanent("not a ZooKeeper server: it answers in another protocol");
+}
+
+/**
+ * An answer of the right shape, but not to a handshake (read-only servers without local sessions
+ * send -119).
+ */
+export function refusedHandshake(code: number, name: string): ConnectFailure {
+  if (code === -119)
+    return transient(
+      "the server is read-only and offers no sessions (localSessionsEnabled is off)",
+    );
+  return transient(`the server refused the session (${name})`);
+}

@@ -1,0 +1,127 @@
+import { JuteWriter } from "../../../wire/jute.ts";
+import { type ConnectResponse, writeConnectRequest } from "../../../wire/records.ts";
+import type { SessionOptions } from "../../options.ts";
+import type { RequestQueue } from "../requests/request-queue.ts";
+import type { Credentials } from "./credentials.ts";
+
+export const DEFAULT_TIMEOUT_MS = 30_000;
+export const NO_SESSION = 0n;
+/** How often a read that left together with its goodbye is tried anew in a session of its own. */
+const MAX_FRESH_STARTS = 2;
+
+const NO_PASSWORD = Buffer.alloc(16);
+
+/** How far the session has come that servers are asked for. */
+export interface SessionProgress {
+  readonly lastZxid: bigint;
+  readonly isClosing: boolean;
+}
+
+/** What a session asks of each new server, and what servers have granted it so far. */
+export class Handshake {
+  readonly #options: SessionOptions;
+  readonly #session: SessionProgress;
+  readonly #credentials: Credentials;
+  readonly #traffic: RequestQueue;
+  #sessionId = NO_SESSION;
+  #password: Buffer = NO_PASSWORD;
+  #grantedTimeoutMs: number | undefined;
+  /**
+   * Sessions of read-only servers are known to them alone: none is carried over before a full
+   * server has given one.
+   */
+  #hasMetReadWrite = false;
+  /**
+   * The goodbye left together with the handshake: the session has no other purpose than the reads
+   * between them.
+   */
+  #isOneFlight = false;
+  #freshStarts = 0;
+
+  constructor(
+    options: SessionOptions,
+    session: SessionProgress,
+    credentials: Credentials,
+    traffic: RequestQueue,
+  ) {
+    this.#options = options;
+    this.#session = session;
+    this.#credentials = credentials;
+    this.#traffic = traffic;
+  }
+
+  /** Zero until a server has given one, and again after {@link startOver}. */
+  get sessionId(): bigint {
+    return this.#sessionId;
+  }
+
+  /**
+   * The session timeout to count on: the lowest that any server has granted; undefined before the
+   * first. A new leader rebuilds sessions with the timeout they were created with, and a late
+   * report of an earlier server carries its own.
+   */
+  get grantedTimeoutMs(): number | undefined {
+    return this.#grantedTimeoutMs;
+  }
+
+  get hasMetServer(): boolean {
+    return this.#grantedTimeoutMs !== undefined;
+  }
+
+  /** The first write on a new connection: the handshake and whatever may leave with it. */
+  firstFlight(now: number): Buffer {
+    const writer = new JuteWriter();
+    const frame = writer.beginFrame();
+    writeConnectRequest(writer, {
+      lastZxidSeen: this.#session.lastZxid,
+      // What was wished for, not what the last server granted: its lower limit must not stick.
+      timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      sessionId: this.#hasMetReadWrite ? this.#sessionId : NO_SESSION,
+      password: this.#password,
+      readOnly: this.#options.readOnly ?? false,
+    });
+    writer.endFrame(frame);
+    if (!this.hasMetServer) this.#loadReads(writer, now);
+    return writer.take();
+  }
+
+  /**
+   * True when the server has opened another session than the one that was asked for: that one is
+   * over.
+   */
+  isAnotherSession({ sessionId }: ConnectResponse): boolean {
+    return this.#hasMetReadWrite && sessionId !== this.#sessionId;
+  }
+
+  accepted({ timeoutMs, sessionId, password, readOnly }: ConnectResponse): void {
+    this.#grantedTimeoutMs = Math.min(this.#grantedTimeoutMs ?? timeoutMs, timeoutMs);
+    this.#hasMetReadWrite ||= !readOnly;
+    this.#sessionId = sessionId;
+    this.#password = password;
+  }
+
+  /**
+   * The connection broke: a session of one flight is forgotten for a new one, a few times; true
+   * when it was. Nothing was done in it but reading, and its goodbye may have been heard: the reads
+   * are as good in a new one.
+   */
+  startOver(): boolean {
+    if (!this.#isOneFlight || this.#freshStarts++ >= MAX_FRESH_STARTS) return false;
+    this.#grantedTimeoutMs = undefined;
+    this.#hasMetReadWrite = false;
+    this.#sessionId = NO_SESSION;
+    this.#password = NO_PASSWORD;
+    return true;
+  }
+
+  /**
+   * For a new session, reads that wait already (and a goodbye behind them) leave together with the
+   * handshake: one round trip. Not writes: a server that has no quorum accepts connections and
+   * drops them, and their fate would be unknown.
+   */
+  #loadReads(writer: JuteWriter, now: number): void {
+    this.#credentials.load(writer, now);
+    this.#traffic.load(now, { into: writer, onlyRepeatable: true });
+    this.#isOneFlight = this.#session.isClosing && !this.#traffic.hasQueued;
+  }
+}

@@ -1,0 +1,173 @@
+import type { LookupAddress } from "node:dns";
+import { isIP } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { formatAddress, isSocket } from "../../connect-string.ts";
+import type { ServerAddress } from "../../options.ts";
+import { type ConnectFailure, connectFailureOf } from "./connect-failures.ts";
+import type { Endpoint } from "./link.ts";
+
+const FIRST_BACKOFF_MS = 30;
+const MAX_BACKOFF_MS = 1000;
+
+export interface Search {
+  readonly signal: AbortSignal;
+  /** How long a name server may take. */
+  readonly timeoutMs: number;
+  /** Told of names that have no address. */
+  readonly unresolved: (endpoint: Endpoint, why: ConnectFailure) => void;
+}
+
+/**
+ * The servers of the connect string, in an order of this client's own so that many clients spread
+ * over the ensemble. Round and round: every name is looked up anew in each round, and rounds
+ * without success are spaced out with jitter.
+ */
+export class ServerList {
+  readonly #servers: readonly ServerAddress[];
+  readonly #failures = new Map<string, ConnectFailure>();
+  /** What names stood for when a name server last answered: good enough while it does not. */
+  readonly #lastKnown = new Map<string, readonly Endpoint[]>();
+  #endpoints: Endpoint[] = [];
+  /** How many addresses the name that is being tried has. */
+  #width = 1;
+  #position = 0;
+  #vainRounds = 0;
+
+  constructor(servers: readonly ServerAddress[]) {
+    this.#servers = shuffled(servers);
+  }
+
+  /** How many addresses share the time there is for connecting. */
+  get size(): number {
+    return this.#servers.length - 1 + this.#width;
+  }
+
+  /**
+   * The next address to try; waits between rounds, and tells of names without one. Rejects only
+   * when the signal aborts.
+   */
+  async next(search: Search): Promise<Endpoint> {
+    const { signal } = search;
+    while (true) {
+      const endpoint = this.#endpoints.shift();
+      if (endpoint !== undefined) return endpoint;
+      const server = this.#servers[this.#position % this.#servers.length] as ServerAddress;
+      if (this.#position > 0 && this.#position % this.#servers.length === 0)
+        await this.#rest(signal);
+      this.#position++;
+      this.#endpoints = await this.#resolve(server, search);
+      this.#width = Math.max(1, this.#endpoints.length);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Every other server, for asking around while attached to a read-only one. */
+  others(than: Endpoint): readonly ServerAddress[] {
+    return this.#servers.filter((server) => formatAddress(server) !== than.address);
+  }
+
+  /** Tries `address` next. */
+  prefer(address: string): void {
+    const index = this.#servers.findIndex((server) => formatAddress(server) === address);
+    this.#endpoints = [];
+    if (index > 0) this.#position = index;
+    else if (index === 0) this.#position = 0;
+    this.#vainRounds = 0;
+  }
+
+  failed(address: string, why: ConnectFailure): void {
+    this.#failures.set(address, why);
+  }
+
+  /**
+   * A connection has proved useful: the next failure starts without waiting. A bare handshake
+   * proves nothing yet.
+   */
+  settled(): void {
+    this.#failures.clear();
+    this.#vainRounds = 0;
+  }
+
+  /** Every server has failed with all of its addresses, each for a reason of one of these kinds. */
+  allFailed(kinds: readonly ConnectFailure["kind"][]): boolean {
+    if (this.#endpoints.length > 0) return false;
+    return this.#servers.every((server) => {
+      const failure = this.#failures.get(formatAddress(server));
+      return failure !== undefined && kinds.includes(failure.kind);
+    });
+  }
+
+  /** `a:2181 (connection refused), b:2181 (no answer)` */
+  summary(): string {
+    return this.#servers
+      .map((server) => formatAddress(server))
+      .map((address) => `${address} (${this.#failures.get(address)?.says ?? "no answer"})`)
+      .join(", ");
+  }
+
+  async #rest(signal: AbortSignal): Promise<void> {
+    const longest = Math.min(FIRST_BACKOFF_MS * 2 ** this.#vainRounds++, MAX_BACKOFF_MS);
+    await delay(longest * (0.5 + Math.random() / 2), undefined, { signal });
+  }
+
+  async #resolve(
+    server: ServerAddress,
+    { signal, timeoutMs, unresolved }: Search,
+  ): Promise<Endpoint[]> {
+    const address = formatAddress(server);
+    const { host, port } = server;
+    if (isIP(host) !== 0 || isSocket(server)) return [{ address, host, ip: host, port }];
+    try {
+      const found = await lookUp(host, timeoutMs, signal);
+      const endpoints = found.map(({ address: ip }) => ({ address, host, ip, port }));
+      this.#lastKnown.set(address, endpoints);
+      return endpoints;
+    } catch (error) {
+      signal.throwIfAborted();
+      const lastKnown = this.#lastKnown.get(address);
+      if (lastKnown !== undefined) return [...lastKnown];
+      const why = connectFailureOf(error as Error);
+      this.failed(address, why);
+      unresolved({ address, host, ip: host, port }, why);
+      return [];
+    }
+  }
+}
+
+/**
+ * Leaves nothing behind with the signal, which lives as long as the session: names are looked up
+ * again and again.
+ */
+async function lookUp(
+  host: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<readonly LookupAddress[]> {
+  const { lookup } = await import("node:dns/promises");
+  const over = new AbortController();
+  const end = () => over.abort();
+  signal.addEventListener("abort", end);
+  try {
+    return await Promise.race([
+      lookup(host, { all: true }),
+      noAnswerWithin(timeoutMs, over.signal),
+    ]);
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+async function noAnswerWithin(timeoutMs: number, signal: AbortSignal): Promise<never> {
+  await delay(timeoutMs, undefined, { signal, ref: false });
+  throw Object.assign(new Error("the name server does not answer"), { code: "EAI_AGAIN" });
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  const copy = [...items];
+  for (let i = copy.length - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [copy[i], copy[j]] = [copy[j] as T, copy[i] as T];
+  }
+  return copy;
+}

@@ -1,0 +1,106 @@
+import { type FrameReader, OversizedFrameError } from "../../../wire/frames.ts";
+import { JuteReader, MalformedFrameError } from "../../../wire/jute.ts";
+import { Xid } from "../../../wire/protocol.ts";
+
+export interface ReplyReaderEvents {
+  /** Called for every frame but events; answered requests carry the server's progress. */
+  zxid(zxid: bigint): void;
+  reply(xid: number, zxid: bigint, code: number, body: JuteReader): void;
+  event(type: number, path: string): void;
+  ping(): void;
+  auth(code: number): void;
+  /** A setWatches request has been answered. */
+  watchesSet(code: number): void;
+  /** Everything that has arrived has been handed out, for now. */
+  readOut(): void;
+  /** How long the next reply may be. */
+  maxReplyBytes(): number;
+  /** The next reply is longer than that; nothing of it was read. */
+  oversized(bytes: number, limit: number): void;
+  garbage(what: string): void;
+}
+
+/**
+ * What a server sends on one connection, handed out strictly in its order. A reply settles a
+ * promise, and the code that awaits it runs only when this turn is over; an event that came behind
+ * the reply must not reach its listener before that.
+ */
+export class ReplyReader {
+  readonly #events: ReplyReaderEvents;
+  readonly #reader = new JuteReader();
+  #frames: FrameReader | undefined;
+  #repliesUnread = false;
+  #heldEvent: { type: number; path: string } | undefined;
+
+  constructor(events: ReplyReaderEvents) {
+    this.#events = events;
+  }
+
+  /** Reads from a new connection, which may have brought frames already. */
+  attach(frames: FrameReader): void {
+    this.#frames = frames;
+    this.#heldEvent = undefined;
+    this.#repliesUnread = false;
+    this.#read();
+  }
+
+  /** Forgets the connection and whatever it sent last. */
+  detach(): void {
+    this.#frames = undefined;
+    this.#heldEvent = undefined;
+  }
+
+  push(chunk: Buffer): void {
+    this.#frames?.push(chunk);
+    if (this.#heldEvent !== undefined) return;
+    // A new chunk is a new turn: whatever the last one settled has been read.
+    this.#repliesUnread = false;
+    this.#read();
+  }
+
+  #read(): void {
+    try {
+      while (this.#heldEvent === undefined && this.#next()) this.#handle(this.#reader);
+    } catch (error) {
+      if (!(error instanceof MalformedFrameError)) throw error;
+      if (error instanceof OversizedFrameError) this.#events.oversized(error.length, error.limit);
+      else this.#events.garbage(error.message);
+    }
+    this.#events.readOut();
+  }
+
+  #next(): boolean {
+    if (this.#frames === undefined) return false;
+    this.#frames.maxLength = this.#events.maxReplyBytes();
+    return this.#frames.next(this.#reader);
+  }
+
+  #handle(reader: JuteReader): void {
+    const xid = reader.int();
+    const zxid = reader.long();
+    const code = reader.int();
+    if (xid === Xid.notification) return this.#handleEvent(reader);
+    if (zxid > 0n) this.#events.zxid(zxid);
+    if (xid === Xid.ping) return this.#events.ping();
+    if (xid === Xid.auth) return this.#events.auth(code);
+    if (xid === Xid.setWatches) return this.#events.watchesSet(code);
+    this.#repliesUnread = true;
+    this.#events.reply(xid, zxid, code, reader);
+  }
+
+  #handleEvent(reader: JuteReader): void {
+    const type = reader.int();
+    reader.int(); // the connection's state, which we know
+    const path = reader.string() ?? "";
+    if (!this.#repliesUnread) return this.#events.event(type, path);
+    const held = { type, path };
+    this.#heldEvent = held;
+    setImmediate(() => {
+      if (this.#heldEvent !== held) return;
+      this.#heldEvent = undefined;
+      this.#repliesUnread = false;
+      this.#events.event(type, path);
+      this.#read();
+    });
+  }
+}

@@ -1,0 +1,144 @@
+import type { JuteWriter } from "../../../wire/jute.ts";
+import { Opcode, Xid } from "../../../wire/protocol.ts";
+import type { Credentials } from "../connecting/credentials.ts";
+import type { Link } from "../connecting/link.ts";
+import type { Liveness } from "../lifetime/liveness.ts";
+import type { SetWatchesPiece } from "../watches/watch-registry.ts";
+import type { Request } from "./request.ts";
+import type { RequestQueue } from "./request-queue.ts";
+import { Ring } from "./ring.ts";
+
+/** Nobody waits for the answer, so any number will do. */
+const LAST_XID = 1;
+
+/**
+ * What leaves on the connection of the moment, in the right order and in as few writes as possible.
+ */
+export class RequestWriter {
+  readonly #traffic: RequestQueue;
+  readonly #credentials: Credentials;
+  readonly #liveness: Liveness;
+  readonly #pings = new Ring<number>();
+  #link: Link | undefined;
+  #isWritable = false;
+  #isScheduled = false;
+
+  constructor(traffic: RequestQueue, credentials: Credentials, liveness: Liveness) {
+    this.#traffic = traffic;
+    this.#credentials = credentials;
+    this.#liveness = liveness;
+  }
+
+  get link(): Link | undefined {
+    return this.#link;
+  }
+
+  /** Starts on a new connection: credentials first, then watches, and only then what was queued. */
+  attach(link: Link, watches: readonly SetWatchesPiece[]): void {
+    this.#link = link;
+    this.#isWritable = true;
+    this.#credentials.load(this.#traffic.writer, this.#liveness.now());
+    this.#loadWatches(watches);
+    this.#write(link);
+  }
+
+  detach(): void {
+    this.#link = undefined;
+    this.#pings.drain();
+  }
+
+  /** Sends at the end of this turn, so that everything asked for in it leaves together. */
+  schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
+  }
+
+  /** Answers may have made room for requests that wait. */
+  refill(): void {
+    this.#traffic.readOut();
+    if (this.#traffic.wantsRefill) this.schedule();
+  }
+
+  drained(): void {
+    this.#isWritable = true;
+    this.flush();
+  }
+
+  flush(): void {
+    const link = this.#link;
+    if (link === undefined || !this.#isWritable) return;
+    const now = this.#liveness.now();
+    this.#credentials.load(this.#traffic.writer, now);
+    do {
+      this.#traffic.load(now);
+      this.#write(link);
+    } while (this.#isWritable && this.#traffic.canLoad);
+  }
+
+  /** Sends a request that only the leader can answer, past everything that waits in the queue. */
+  beat(request: Request): void {
+    if (this.#link === undefined) return;
+    // On another connection its answer would prove nothing: it is never repeated.
+    request.abandoned = true;
+    this.#traffic.loadFirst(request, this.#liveness.now());
+    this.#write(this.#link);
+  }
+
+  /** The heartbeat on a read-only server, which has no leader to ask. */
+  ping(): void {
+    if (this.#link === undefined) return;
+    const now = this.#liveness.now();
+    this.#frame(Xid.ping, Opcode.ping, () => {});
+    this.#pings.push(now);
+    this.#write(this.#link);
+  }
+
+  pingAnswered(): void {
+    const sentAt = this.#pings.shift();
+    // There is no leader to hear of it; the read-only server's word is all there is.
+    if (sentAt !== undefined)
+      this.#liveness.answered(sentAt, { byLeader: true, isCommitted: false });
+  }
+
+  /** A last word on a connection about to be left, past everything that waits. */
+  sayGoodbye(): void {
+    if (this.#link === undefined) return;
+    this.#frame(LAST_XID, Opcode.closeSession, () => {});
+    this.#write(this.#link);
+  }
+
+  rearm(watches: readonly SetWatchesPiece[]): void {
+    if (this.#link === undefined) return;
+    this.#loadWatches(watches);
+    this.#write(this.#link);
+  }
+
+  #loadWatches(watches: readonly SetWatchesPiece[]): void {
+    for (const piece of watches) {
+      this.#frame(
+        Xid.setWatches,
+        piece.needsSetWatches2 ? Opcode.setWatches2 : Opcode.setWatches,
+        (writer) => piece.write(writer),
+      );
+    }
+  }
+
+  #frame(xid: number, opcode: number, body: (writer: JuteWriter) => void): void {
+    const { writer } = this.#traffic;
+    const frame = writer.beginFrame();
+    writer.int(xid);
+    writer.int(opcode);
+    body(writer);
+    writer.endFrame(frame);
+  }
+
+  #write(link: Link): void {
+    const { writer } = this.#traffic;
+    if (writer.length === 0) return;
+    this.#isWritable = link.write(writer.take());
+  }
+}

@@ -1,0 +1,160 @@
+/** What was typed, kept in a file that several shells may append to at once. */
+import { constants } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { UsageError } from "../../errors.ts";
+import { openOwn } from "../../io/own-file.ts";
+import { replaceFile } from "../../io/whole-file.ts";
+import type { Environment } from "../../processes/child-requests.ts";
+import { isRedacted, redact } from "./secrets.ts";
+
+export const MAX_ENTRIES = 5_000;
+
+/** Where the history is kept: XDG's place for state. Undefined where there is no home. */
+export function historyFile({
+  XDG_STATE_HOME: state,
+  HOME: home,
+}: Environment): string | undefined {
+  // XDG: a relative path is to be ignored.
+  if (state?.startsWith("/")) return join(state, "zksh/history");
+  return home ? join(home, ".local/state/zksh/history") : undefined;
+}
+
+export class History {
+  /** Oldest first, without secrets. */
+  readonly entries: string[];
+  readonly #file: string | undefined;
+  #written: Promise<void> = Promise.resolve();
+  #failure: string | undefined;
+
+  constructor(entries: readonly string[] = [], file?: string) {
+    this.entries = [...entries];
+    this.#file = file;
+  }
+
+  /**
+   * The history in `file`, which need not exist. A file that cannot be read or belongs to another
+   * user is left alone, and
+   * `failure` says why. It may be a link of our own to a file of our own.
+   */
+  static async load(file: string | undefined): Promise<History> {
+    if (file === undefined) return new History();
+    try {
+      const { text, path } = await readPrivate(file);
+      const lines = text.split("\n").filter((line) => line !== "");
+      // Two shells may have kept the same line one after the other.
+      const kept = lines.filter((line, index) => line !== lines[index - 1]).slice(-MAX_ENTRIES);
+      // Not at every start: each time there is a moment in which another shell's line could get
+      // lost.
+      if (lines.length > MAX_ENTRIES * 1.2)
+        await replaceFile(path, kept.map((line) => `${line}\n`).join(""), 0o600);
+      return new History(kept.map(decode), file);
+    } catch (error) {
+      if (isMissing(error)) return new History([], file);
+      const history = new History();
+      history.#failure = reasonOf(error);
+      return history;
+    }
+  }
+
+  /** Why nothing is kept, if so. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Adds a line. Not kept: blank ones, repetitions, and those that begin with a space. Returns the
+   * line as it is kept.
+   */
+  add(line: string): string | undefined {
+    if (line.trim() === "" || line.startsWith(" ")) return undefined;
+    const entry = redact(line.trimEnd());
+    if (entry === this.entries.at(-1)) return undefined;
+    this.entries.push(entry);
+    if (this.entries.length > MAX_ENTRIES) this.entries.shift();
+    if (this.#file !== undefined) this.#append(this.#file, entry);
+    return entry;
+  }
+
+  /** Resolves when everything is in the file. */
+  flushed(): Promise<void> {
+    return this.#written;
+  }
+
+  #append(file: string, entry: string): void {
+    this.#written = this.#written.then(async () => {
+      try {
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        // One write at the end of the file: lines of two shells never mix.
+        await append(file, `${encode(entry)}\n`);
+      } catch (error) {
+        this.#failure ??= reasonOf(error);
+      }
+    });
+  }
+}
+
+/** A history that others can read is closed to them. */
+async function readPrivate(
+  file: string,
+): Promise<{ readonly text: string; readonly path: string }> {
+  const { handle, path } = await openOwn(file, constants.O_RDONLY);
+  try {
+    if (((await handle.stat()).mode & 0o077) !== 0) await handle.chmod(0o600);
+    return { text: await handle.readFile("utf8"), path };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function append(file: string, text: string): Promise<void> {
+  const { handle } = await openOwn(
+    file,
+    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
+    0o600,
+  );
+  try {
+    await handle.appendFile(text);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * One entry a line: those with line ends in them, and those that would look like it, become JSON.
+ */
+function encode(entry: string): string {
+  return /[\n\r]|^"/.test(entry) ? JSON.stringify(entry) : entry;
+}
+
+function decode(line: string): string {
+  if (!line.startsWith('"')) return line;
+  try {
+    return String(JSON.parse(line));
+  } catch {
+    return line;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * `!!` at the start of a line is the last line, `!N` line N. Throws UsageError when there is none,
+ * or it cannot be run again.
+ */
+export function expandHistory(text: string, lines: readonly string[]): string {
+  const found = /^!(?:!|(\d+)(?=\s|$))/.exec(text);
+  if (!found) return text;
+  const line = found[1] === undefined ? lines.at(-1) : lines[Number(found[1])];
+  if (line === undefined)
+    throw new UsageError("no such line in the history", { hint: "history shows the numbers" });
+  if (isRedacted(line))
+    throw new UsageError("that line had a password in it, which is not kept: type it again");
+  return line + text.slice(found[0].length);
+}

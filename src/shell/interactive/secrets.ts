@@ -1,0 +1,65 @@
+import { lex } from "../parsing/lexer.ts";
+import { commandIndex } from "../parsing/split-globals.ts";
+import { editDistance } from "../parsing/suggest.ts";
+
+const HIDDEN = "***";
+
+/**
+ * A line as it may be kept: credentials of addauth and passwords in digest identities are replaced.
+ */
+export function redact(text: string): string {
+  let redacted = "";
+  let upTo = 0;
+  for (const { words } of lex(text).statements) {
+    const command = commandIndex(words.map(({ text }) => text));
+    const isAuth = seemsAddauth(words[command]?.text ?? "");
+    for (const [index, word] of words.entries()) {
+      const before = words[index - 1]?.text ?? "";
+      const isCredential =
+        (isAuth && index >= command + 2) ||
+        /^--?auth$/.test(before) ||
+        (before === "digest" && /:/.test(word.text));
+      // Of a digest, a name alone is no secret: its password is asked for.
+      const isName = isAuth && words[command + 1]?.text === "digest" && !word.text.includes(":");
+      const safe = isCredential && !isName ? withoutPassword(word.text) : withoutDigests(word.text);
+      if (safe === word.text) continue;
+      redacted += text.slice(upTo, word.start) + safe;
+      upTo = word.end;
+    }
+  }
+  return redacted + text.slice(upTo);
+}
+
+/** A slip in the command's name must not put what follows it into the history. */
+function seemsAddauth(command: string): boolean {
+  return command !== "addWatch" && editDistance(command.toLowerCase(), "addauth") <= 2;
+}
+
+/** A line that was redacted cannot be run again. */
+export function isRedacted(line: string): boolean {
+  const isAuth = lex(line).statements.some(
+    ({ words, source }) => words.some(({ text }) => seemsAddauth(text)) && source.includes(HIDDEN),
+  );
+  return isAuth || /\bdigest[\s:].*\*\*\*/is.test(line);
+}
+
+/** `ann:secret` → `ann:***`; what has no name in it is all secret. Options stay. */
+function withoutPassword(credential: string): string {
+  if (credential.startsWith("-")) return credential;
+  const name = /^((?:digest:)?[^:\s]+):/.exec(credential)?.[1];
+  return name === undefined ? HIDDEN : `${name}:${HIDDEN}`;
+}
+
+/**
+ * `digest:ann:secret:cdrwa` → `digest:ann:***:cdrwa`. A hash, as in any ACL that was printed, is no
+ * secret.
+ */
+function withoutDigests(word: string): string {
+  const hashed = /^(.*?\bdigest:[^:]*:[A-Za-z0-9+/]{27}=)(?=:|,|$)(.*)$/s.exec(word);
+  if (hashed && !/\bdigest:.*\bdigest:/s.test(hashed[1] ?? ""))
+    return hashed[1] + withoutDigests(hashed[2] ?? "");
+  // A password may have commas and colons in it: everything up to the last permissions is taken for
+  // one.
+  const found = /^(.*?\bdigest:[^:]*:)(.+?)(:[cdrwa]+)?$/s.exec(word);
+  return found ? `${found[1]}${HIDDEN}${found[3] ?? ""}` : word;
+}

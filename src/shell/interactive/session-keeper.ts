@@ -1,0 +1,177 @@
+/**
+ * Keeps the shell connected: opens sessions in the background, says what becomes of them and what
+ * is lost with them.
+ */
+import { ConnectionError } from "../../errors.ts";
+import type { Session, StateChange } from "../../session/session.ts";
+import type { ShellState } from "../shell-state.ts";
+import type { LostResources, SessionResources } from "./session-resources.ts";
+
+const RETRY_MS = 2_000;
+const ABOUT_WITHIN_MS = 1_000;
+
+export interface KeeperOptions {
+  readonly state: ShellState;
+  readonly ledger: SessionResources;
+  /** The servers the program was started with, as they were written. */
+  readonly servers: string;
+  /** Added when none of them answers. */
+  readonly advice?: string;
+  /** Prints a line for the user. */
+  say(line: string): void;
+  /** Something that the prompt shows may have changed. */
+  onChange(): void;
+  /** A line is running, and will report its failures itself. */
+  isBusy(): boolean;
+  /** What a server says of itself: `3.8.0, standalone`. */
+  about(server: string): Promise<string | undefined>;
+}
+
+export class SessionKeeper {
+  readonly #options: KeeperOptions;
+  #session: Session | undefined;
+  #hasComplained = false;
+  #isStopped = false;
+  #retry: NodeJS.Timeout | undefined;
+  #tick: NodeJS.Timeout | undefined;
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+    options.state.onSession((session) => this.#adopt(session));
+  }
+
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  /** The server attached to, or the first of those to be tried, and the chroot. */
+  get server(): string {
+    const { state, servers } = this.#options;
+    const given = state.target ?? servers;
+    const server = this.#session?.server ?? given;
+    // Where its socket is does not help at the prompt.
+    if (server.startsWith("unix:")) return "embedded";
+    const slash = given.indexOf("/");
+    const chroot = slash < 0 ? "" : given.slice(slash).replace(/\/$/, "");
+    return server.replace(/[,/].*/s, "") + chroot;
+  }
+
+  /** What the prompt has to say about the connection; undefined when all is well. */
+  get trouble(): string | undefined {
+    const session = this.#session;
+    if (this.#options.state.isDisconnected) return "closed";
+    if (session?.state === "connected") return undefined;
+    if (session?.state === "lost") return "not connected";
+    if (!session || session.id === 0n) return this.#hasComplained ? "not connected" : "connecting";
+    return `suspended, ${Math.ceil(session.aliveForMs() / 1_000)}s left`;
+  }
+
+  /** Opens a session in the background. */
+  start(): void {
+    this.#options.state.session().catch((error: unknown) => this.#complain(error));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#retry);
+    clearInterval(this.#tick);
+  }
+
+  #adopt(session: Session): void {
+    this.#session = session;
+    clearTimeout(this.#retry);
+    session.onState((change) => this.#changed(session, change));
+    session.connected().catch((error: unknown) => {
+      if (session === this.#session && !this.#isStopped) this.#complain(error);
+    });
+    this.#options.onChange();
+  }
+
+  #changed(session: Session, { state, reason, server }: StateChange): void {
+    if (session !== this.#session || this.#isStopped) return;
+    clearInterval(this.#tick);
+    if (state === "connected") this.#attached(session, server ?? "");
+    else if (state === "suspended") this.#suspended(session);
+    // Its watches are told in the same turn; afterwards all losses are known.
+    else setImmediate(() => this.#lost(session, reason));
+    this.#options.onChange();
+  }
+
+  #attached(session: Session, server: string): void {
+    const isNew = !this.#greeted.has(session);
+    this.#hasComplained = false;
+    this.#greeted.add(session);
+    if (isNew && this.#options.state.isConnecting) return;
+    if (!isNew) return this.#options.say(`reconnected to ${server}; the session was kept`);
+    void this.#greet(session, server);
+  }
+
+  readonly #greeted = new WeakSet<Session>();
+
+  async #greet(session: Session, server: string): Promise<void> {
+    const late = new Promise<undefined>((resolve) =>
+      setTimeout(() => resolve(undefined), ABOUT_WITHIN_MS).unref(),
+    );
+    const about = await Promise.race([this.#options.about(server).catch(() => undefined), late]);
+    if (this.#isStopped || session !== this.#session) return;
+    const what = about === undefined ? "" : ` (${about})`;
+    const how = session.isReadOnly ? ", read-only" : "";
+    this.#options.say(`connected to ${server}${what}, session 0x${session.id.toString(16)}${how}`);
+  }
+
+  #suspended(session: Session): void {
+    const seconds = Math.ceil(session.aliveForMs() / 1_000);
+    this.#options.say(
+      `connection lost; looking for a server, the session lives for ${seconds} s more`,
+    );
+    this.#tick = setInterval(() => this.#options.onChange(), 1_000).unref();
+  }
+
+  #lost(session: Session, reason: StateChange["reason"]): void {
+    if (this.#isStopped || session !== this.#session) return;
+    const losses = this.#options.ledger.close();
+    if (reason === "expired") {
+      const id = `0x${session.id.toString(16)}`;
+      this.#options.say(
+        `session ${id} expired${describe(losses, this.#options.state.takeLostLocks())}`,
+      );
+      this.start();
+    } else if (reason === "auth-failed") {
+      this.#options.say(
+        "the server refused the credentials and ended the session; the next command opens another",
+      );
+    }
+    this.#options.onChange();
+  }
+
+  /** Nothing could be reached: say so once, and go on trying quietly. */
+  #complain(error: unknown): void {
+    const isNews = !this.#hasComplained && !this.#options.isBusy();
+    this.#hasComplained = true;
+    if (isNews) {
+      const why = error instanceof Error ? error.message : String(error);
+      const { advice } = this.#options;
+      this.#options.say(
+        `${why}; retrying in the background${advice === undefined ? "" : ` (${advice})`}`,
+      );
+    }
+    const isUnreachable = error instanceof ConnectionError && error.reason === "unreachable";
+    if (isUnreachable && !this.#options.state.isDisconnected) {
+      this.#retry = setTimeout(() => this.start(), RETRY_MS).unref();
+    }
+    this.#options.onChange();
+  }
+}
+
+function describe({ ephemerals, watches }: LostResources, locks: readonly string[]): string {
+  const isTicket = (path: string) => locks.some((lock) => path.startsWith(`${lock}/`));
+  const parts = [
+    ["ephemerals", ephemerals.filter((path) => !isTicket(path))],
+    ["watches on", watches],
+    ["locks", locks],
+  ] as const;
+  const lost = parts
+    .filter(([, paths]) => paths.length > 0)
+    .map(([what, paths]) => `${what} ${paths.join(", ")}`);
+  return lost.length === 0 ? "; nothing was lost with it" : `; lost with it: ${lost.join("; ")}`;
+}

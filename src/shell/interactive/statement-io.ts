@@ -1,0 +1,74 @@
+import { Writable } from "node:stream";
+import type { Io, Output } from "../../io/io.ts";
+
+/** The world as one line sees it: it can be cut off, and is heard before it writes. */
+export class StatementIo {
+  readonly io: Io;
+  #isDetached = false;
+
+  constructor(io: Io, beforeWrite: () => void) {
+    const outputs: { stdout?: Output; stderr?: Output } = {};
+    // Opened at first use, as the real ones are.
+    const output = (name: "stdout" | "stderr"): Output => {
+      outputs[name] ??= this.#wrap(io[name], beforeWrite);
+      return outputs[name];
+    };
+    this.io = {
+      env: io.env,
+      get self() {
+        return io.self;
+      },
+      get stdin() {
+        return io.stdin;
+      },
+      get stdout() {
+        return output("stdout");
+      },
+      get stderr() {
+        return output("stderr");
+      },
+      readFile: (path) => io.readFile(path),
+      writeFile: (path, data) => io.writeFile(path, data),
+      cannotWrite: (path) => io.cannotWrite(path),
+      runChild(request) {
+        beforeWrite();
+        return io.runChild(request);
+      },
+      findProgram: (name) => io.findProgram(name),
+      prepareGuard: (options) => io.prepareGuard(options),
+      startGuarded(request) {
+        beforeWrite();
+        return io.startGuarded(request);
+      },
+    };
+  }
+
+  /** Nothing that is written from now on is shown. */
+  detach(): void {
+    this.#isDetached = true;
+  }
+
+  #wrap(output: Output, beforeWrite: () => void): Output {
+    const stream = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        if (this.#isDetached) return done();
+        beforeWrite();
+        output.stream.write(chunk, done);
+      },
+    });
+    // As with the real one: whoever wrote is told, nobody else.
+    stream.on("error", () => {});
+    const { isTTY, colorLevel } = output;
+    return {
+      stream,
+      isTTY,
+      colorLevel,
+      get columns() {
+        return output.columns;
+      },
+      get rows() {
+        return output.rows ?? 24;
+      },
+    };
+  }
+}

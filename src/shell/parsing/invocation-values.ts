@@ -1,0 +1,92 @@
+/** What the parsers share: words that have found their place become values. */
+import type { Argument, Option, ValueParser } from "../../commands/arguments.ts";
+import type { AnyCommand, CommandEntry } from "../../commands/command.ts";
+import type { Invocation } from "./parser.ts";
+
+/** A command with its arguments and options, taken apart once for all lines that use it. */
+export interface Declaration extends Pick<Invocation, "entry" | "command"> {
+  readonly args: readonly (readonly [key: string, argument: Argument<unknown>])[];
+  readonly options: readonly (readonly [key: string, option: Option<unknown>])[];
+  /** The options of a line that has none; one object for all such lines. */
+  readonly noOptions: Invocation["options"];
+  /** How many arguments may not be left out. */
+  readonly required: number;
+}
+
+export function declarationOf(entry: CommandEntry, command: AnyCommand): Declaration {
+  const args = Object.entries<Argument<unknown>>(command.args);
+  const options = Object.entries<Option<unknown>>(command.options);
+  const required = args.filter(([, { arity }]) => arity === "required").length;
+  const noOptions = Object.fromEntries(
+    options.map(([key, { kind }]) => [key, kind === "flag" ? false : undefined]),
+  );
+  return { entry, command, args, options, noOptions: Object.freeze(noOptions), required };
+}
+
+export interface Placed {
+  /** A word for each argument, a list of words for the rest. */
+  readonly words: readonly unknown[];
+  /** By option: true for a flag that was given, a word for a value. Left out: there are none. */
+  readonly given?: Readonly<Record<string, unknown>> | undefined;
+  /** What stands behind `--`, for a command that runs a program. */
+  readonly behind?: readonly string[] | undefined;
+  /** The first of `words` that stood behind `--`, by its index; left out where none did. */
+  readonly literalFrom?: number | undefined;
+  readonly where: Parameters<ValueParser<unknown>>[1];
+}
+
+/** Throws UsageError. */
+export function invocationOf(declaration: Declaration, placed: Placed): Invocation {
+  const { words, given, behind = [] } = placed;
+  const args: Record<string, unknown> = {};
+  const ownWhere =
+    given?.sequential === true ? { ...placed.where, isSequential: true } : placed.where;
+  const literalFrom = given?.literal === true ? 0 : (placed.literalFrom ?? words.length);
+  let next = 0;
+  for (const [key, { parse: read, arity }] of declaration.args) {
+    const where = next >= literalFrom ? { ...ownWhere, isLiteral: true } : ownWhere;
+    const word = words[next++];
+    if (arity === "command") args[key] = behind;
+    else if (arity === "rest")
+      args[key] = Array.isArray(word) ? word.map((one) => read(String(one), where)) : [];
+    else args[key] = typeof word === "string" ? read(word, where) : undefined;
+  }
+  const { entry, command, noOptions } = declaration;
+  return {
+    entry,
+    command,
+    args,
+    options: given ? optionsOf(declaration, given, placed.where) : noOptions,
+  };
+}
+
+function optionsOf(
+  declaration: Declaration,
+  given: NonNullable<Placed["given"]>,
+  where: Placed["where"],
+) {
+  const options: Record<string, unknown> = {};
+  for (const [key, option] of declaration.options) {
+    const value = given[key];
+    if (option.kind === "flag") options[key] = value === true;
+    else options[key] = typeof value === "string" ? option.parse(value, where) : undefined;
+  }
+  return options;
+}
+
+/**
+ * Where a command takes a program to run, everything behind the first `--` is the program's;
+ * `behind` is undefined without.
+ */
+export function splitCommand(
+  words: readonly string[],
+  declaration: Declaration,
+): { readonly words: readonly string[]; readonly behind?: readonly string[] } {
+  const at = takesProgram(declaration) ? words.indexOf("--") : -1;
+  return at < 0 ? { words } : { words: words.slice(0, at), behind: words.slice(at + 1) };
+}
+
+/** Whether a program to run may stand on the line. */
+export function takesProgram({ args }: Declaration): boolean {
+  return args.some(([, { arity }]) => arity === "command");
+}

@@ -1,0 +1,60 @@
+import type { AnyCommand, CommandEntry } from "../../commands/command.ts";
+import { longName } from "../../commands/usage.ts";
+import {
+  type Declaration,
+  declarationOf,
+  invocationOf,
+  takesProgram,
+} from "./invocation-values.ts";
+import type { Invocation } from "./parser.ts";
+
+/**
+ * Lines of one command that hold nothing but arguments and flags that stand alone: most lines of
+ * long scripts. Commander makes the same of them, but has to be set up anew for each line, which
+ * takes longer than everything else together.
+ */
+export class PlainLines {
+  readonly #declaration: Declaration;
+  /** Option keys by what is written: `-s` and `--stat`. */
+  readonly #flags: ReadonlyMap<string, string>;
+  readonly #most: number;
+  readonly #hasRest: boolean;
+
+  constructor(entry: CommandEntry, command: AnyCommand) {
+    const declaration = declarationOf(entry, command);
+    this.#declaration = declaration;
+    const flags = declaration.options.filter(([, { kind }]) => kind === "flag");
+    this.#flags = new Map(
+      flags.flatMap(([key, { short }]) =>
+        [short, longName(key)].map((name) => [name, key] as const),
+      ),
+    );
+    this.#hasRest = declaration.args.at(-1)?.[1].arity === "rest";
+    this.#most = takesProgram(declaration)
+      ? -1
+      : this.#hasRest
+        ? Number.POSITIVE_INFINITY
+        : declaration.args.length;
+  }
+
+  /**
+   * Undefined for a line that is not so plain, or wrong. Throws UsageError for a value that makes
+   * no sense.
+   */
+  parse(words: readonly string[], cwd: string): Invocation | undefined {
+    const placed: unknown[] = [];
+    let given: Record<string, true> | undefined;
+    for (const word of words.slice(1)) {
+      if (!word.startsWith("-")) placed.push(word);
+      else {
+        const flag = this.#flags.get(word);
+        if (flag === undefined) return undefined;
+        given ??= {};
+        given[flag] = true;
+      }
+    }
+    if (placed.length < this.#declaration.required || placed.length > this.#most) return undefined;
+    if (this.#hasRest) placed.push(placed.splice(this.#declaration.args.length - 1));
+    return invocationOf(this.#declaration, { words: placed, given, where: { cwd } });
+  }
+}

@@ -1,0 +1,54 @@
+import { type CommandEntry, findCommand } from "../../commands/command.ts";
+import type { Dialect, Invocation } from "./parser.ts";
+import { PlainLines } from "./plain-lines.ts";
+
+/** The lines of one command that need no more than a look. */
+interface KnownLines {
+  parse(words: readonly string[], cwd: string): Invocation | undefined;
+}
+
+interface LineParserOptions {
+  readonly commands: readonly CommandEntry[];
+  readonly dialect: Dialect;
+}
+
+/** Words → an Invocation, for many lines: what has been learned about a command is kept. */
+export class QuickParser {
+  readonly #options: LineParserOptions;
+  readonly #known = new Map<string, KnownLines>();
+
+  constructor(options: LineParserOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined for a line that takes longer. Throws UsageError. */
+  parseNow(words: readonly string[], cwd: string): Invocation | undefined {
+    return this.#known.get(words[0] ?? "")?.parse(words, cwd);
+  }
+
+  /** A line may be read by another dialect than those around it. Throws UsageError. */
+  async parse(
+    words: readonly string[],
+    cwd: string,
+    dialect = this.#options.dialect,
+  ): Promise<Invocation> {
+    if (dialect !== this.#options.dialect) return this.#parseAnew(words, cwd, dialect);
+    await this.#learn(words[0] ?? "");
+    const now = this.parseNow(words, cwd);
+    return now ?? this.#parseAnew(words, cwd, dialect);
+  }
+
+  async #parseAnew(words: readonly string[], cwd: string, dialect: Dialect): Promise<Invocation> {
+    const { parse } = await import("./parser.ts");
+    return parse(words, { commands: this.#options.commands, dialect, cwd });
+  }
+
+  async #learn(name: string): Promise<void> {
+    const { commands, dialect } = this.#options;
+    const entry = this.#known.has(name) ? undefined : findCommand(commands, name);
+    if (!entry) return;
+    const command = await entry.load();
+    if (dialect === "zksh") this.#known.set(name, new PlainLines(entry, command));
+    else this.#known.set(name, new (await import("./zkcli-parser.ts")).ZkcliLines(entry, command));
+  }
+}

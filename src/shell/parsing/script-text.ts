@@ -1,0 +1,102 @@
+import { UsageError } from "../../errors.ts";
+import { lex, type Statement } from "./lexer.ts";
+
+/** Where a script comes from, piece by piece: statements are run as soon as they are complete. */
+export type ScriptText = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
+const QUOTE = /['"]/;
+/** In characters; parts end where lines do. */
+const PART_LENGTH = 4_096;
+
+/** A script that cannot be taken apart, and where. */
+export class ScriptTextError extends UsageError {
+  readonly line: number;
+
+  constructor(message: string, line: number, details: ConstructorParameters<typeof UsageError>[1]) {
+    super(message, details);
+    this.line = line;
+  }
+}
+
+export class UnclosedQuoteError extends ScriptTextError {
+  constructor(quote: string, line: number, column: number) {
+    const message = `a quote (${quote}) is opened and never closed: line ${line}, column ${column}`;
+    super(message, line, { reason: "unclosed-quote" });
+  }
+}
+
+/**
+ * The statements of a script in groups that are complete together, their lines counted through.
+ * Throws UsageError at a quote that is never closed, before anything that came in one piece with it
+ * is run.
+ */
+export async function* readStatements(text: ScriptText): AsyncGenerator<readonly Statement[]> {
+  let waiting = "";
+  let nextLine = 1;
+  pieces: for await (const piece of decodeText(text)) {
+    waiting += piece;
+    const end = waiting.lastIndexOf("\n") + 1;
+    if (end === 0) continue;
+    const complete = waiting.slice(0, end);
+    for (const part of QUOTE.test(complete) ? [complete] : cut(complete)) {
+      const { statements, unclosed } = lex(part, nextLine);
+      // The next piece may close the quote.
+      if (unclosed) continue pieces;
+      yield statements;
+      nextLine += countLines(part);
+    }
+    waiting = waiting.slice(end);
+  }
+  const { statements, unclosed } = lex(waiting, nextLine);
+  if (unclosed) throw new UnclosedQuoteError(unclosed.quote, unclosed.line, unclosed.column);
+  yield statements;
+}
+
+/**
+ * Some lines at a time: the statements of a long text need not all be in memory. Not for text in
+ * which a quote may span lines.
+ */
+function* cut(text: string): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start + PART_LENGTH) + 1 || text.length;
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
+/**
+ * The pieces as text, also where a character is cut in two. Throws ScriptTextError for bytes that
+ * are no text.
+ */
+export async function* decodeText(text: ScriptText): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let line = 1;
+  const decode = (bytes: Uint8Array, isLast: boolean) => {
+    try {
+      return decoder.decode(bytes, { stream: !isLast });
+    } catch {
+      throw notUtf8(bytes, line);
+    }
+  };
+  for await (const piece of text) {
+    const decoded = typeof piece === "string" ? piece : decode(piece, false);
+    yield decoded;
+    line += countLines(decoded);
+  }
+  yield decode(new Uint8Array(), true);
+}
+
+/** Stored as something else, the bytes would be lost without a word. */
+function notUtf8(bytes: Uint8Array, firstLine: number): ScriptTextError {
+  const [before = ""] = new TextDecoder().decode(bytes).split("\uFFFD", 1);
+  return new ScriptTextError("the script is not UTF-8", firstLine + countLines(before), {
+    reason: "not-utf8",
+    hint: "data of any bytes can be given as @file, or on stdin of a single command",
+  });
+}
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}

@@ -1,0 +1,95 @@
+import { exitCodeOf, ViewEndedError, ZkshError } from "../../errors.ts";
+import { type Io, write } from "../../io/io.ts";
+import type { Failure, Renderer } from "../../render/renderer.ts";
+import type { Explanation } from "./explain-refusal.ts";
+import { hintFor } from "./hints.ts";
+import type { Nearby } from "./missing-znode.ts";
+
+export interface ReportOptions {
+  readonly io: Io;
+  readonly renderer: Renderer;
+  /** The command that failed, if it came to one. */
+  readonly command: string | undefined;
+  /** Show where in the program it happened. */
+  readonly isDebug: boolean;
+  /** Given where the number does not follow from the error: a signal ends the program. */
+  readonly exitCode?: number | undefined;
+  /** Nobody has named a server. */
+  readonly isDefaultServer?: boolean;
+  /** What there is in place of a znode that is missing. */
+  readonly nearby?: Nearby | undefined;
+  /** What a server has said of it since. */
+  readonly explanation?: Explanation | undefined;
+  /** The servers and the chroot, as they were written. */
+  readonly servers?: string | undefined;
+  /** The line of a script that failed. */
+  readonly where?: { readonly file: string; readonly line: number };
+}
+
+/** Writes an error, mostly to stderr, and returns the exit code that goes with it. */
+export async function report(error: unknown, options: ReportOptions): Promise<number> {
+  const { io, renderer, command, isDebug, where, exitCode } = options;
+  const failure = {
+    ...toFailure(error, options),
+    ...(exitCode !== undefined && { exitCode }),
+    ...(where && { where }),
+    ...(command !== undefined && { command }),
+  };
+  const stack = isDebug && error instanceof Error ? error.stack : undefined;
+  // Where stderr is closed, the exit code alone has to tell.
+  const whole = { ...failure, ...(stack !== undefined && { stack }) };
+  const { out = "", err = "" } = renderer.failure?.(whole) ?? { err: renderer.error(whole) };
+  if (out.length > 0) await write(io.stdout, out).catch(() => {});
+  if (err !== "") await write(io.stderr, err).catch(() => {});
+  return failure.exitCode;
+}
+
+function toFailure(error: unknown, options: ReportOptions): Failure {
+  const { command, nearby, explanation, servers, isDefaultServer = false } = options;
+  const exitCode = exitCodeOf(error);
+  if (!(error instanceof ZkshError)) {
+    const message = `internal error: ${error instanceof Error ? error.message : String(error)}`;
+    return {
+      reason: "internal",
+      message,
+      exitCode,
+      hint: "this is a bug in zksh; --debug shows where",
+    };
+  }
+  const own =
+    explanation?.message === undefined
+      ? hintFor(command, error.reason, { isDefaultServer })
+      : undefined;
+  const hint = hintOf(explanation?.hint ?? error.hint ?? own, nearby, servers);
+  return {
+    reason: error.reason,
+    message: explanation?.message ?? error.message,
+    exitCode,
+    ...(error instanceof ViewEndedError && { isExpected: true }),
+    ...(error.code !== undefined && { code: error.code }),
+    ...(error.path !== undefined && { path: error.path }),
+    ...(hint !== undefined && { hint }),
+  };
+}
+
+/** A slip of the finger explains most; that the root exists, nothing. */
+function hintOf(
+  own: string | undefined,
+  nearby: Nearby | undefined,
+  servers: string | undefined,
+): string | undefined {
+  if (nearby === undefined) return own;
+  const { parent, suggestion } = nearby;
+  if (parent === undefined) return chrootHint(servers);
+  if (suggestion !== undefined)
+    return `nearest existing parent: ${parent}; did you mean ${suggestion}?`;
+  return own ?? (parent === "/" ? undefined : `nearest existing parent: ${parent}`);
+}
+
+/** Only a chroot can be missing where not even the root is there. */
+function chrootHint(servers: string | undefined): string {
+  const [, hosts, chroot] = /^([^/]+)(\/.+)$/.exec(servers ?? "") ?? [];
+  if (hosts === undefined)
+    return "the chroot at the end of the server list does not exist; create it with create -p";
+  return `the chroot ${chroot} does not exist; create it with: zksh -s ${hosts} create -p ${chroot}`;
+}

@@ -1,0 +1,68 @@
+import { type Io, type Output, write } from "../../io/io.ts";
+import type { Rendered } from "../../render/renderer.ts";
+import type { ResultOutput } from "../execute.ts";
+
+/** From here on a longer piece makes writing no cheaper. */
+const ENOUGH = 64 * 1024;
+
+interface Piece {
+  readonly target: Output;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Joins what many lines say into few writes. stdout and stderr keep their order: whoever reads both
+ * sees no difference.
+ */
+export class GatheredOutput implements ResultOutput {
+  readonly #io: Io;
+  #pieces: Piece[] = [];
+  #length = 0;
+  #written: Promise<void> = Promise.resolve();
+  /** How many bytes it has been given. */
+  total = 0;
+
+  constructor(io: Io) {
+    this.#io = io;
+  }
+
+  /** Waits for the reader when enough is gathered, and throws what writing threw. */
+  write({ out, err }: Pick<Rendered, "out" | "err">): Promise<void> | undefined {
+    if (out !== undefined && out.length > 0) this.#gather(this.#io.stdout, out);
+    if (err !== undefined && err.length > 0) this.#gather(this.#io.stderr, err);
+    return this.#length < ENOUGH ? undefined : this.flush();
+  }
+
+  flush(): Promise<void> {
+    // Behind what is being written; of a failure there only that one's caller is told.
+    const before = this.#written.catch(() => {});
+    const pieces = this.#pieces;
+    if (pieces.length === 0) return before;
+    this.#pieces = [];
+    this.#length = 0;
+    this.#written = before.then(() => this.#writeAll(pieces));
+    return this.#written;
+  }
+
+  #gather(target: Output, text: string | Uint8Array): void {
+    const bytes = typeof text === "string" ? Buffer.from(text) : text;
+    this.#pieces.push({ target, bytes });
+    this.#length += bytes.length;
+    this.total += bytes.length;
+  }
+
+  async #writeAll(pieces: readonly Piece[]): Promise<void> {
+    for (let start = 0; start < pieces.length; ) {
+      const target = pieces[start]?.target ?? this.#io.stdout;
+      let end = start;
+      while (pieces[end]?.target === target) end++;
+      const written = write(
+        target,
+        Buffer.concat(pieces.slice(start, end).map(({ bytes }) => bytes)),
+      );
+      // What is said beside the results can be done without.
+      await (target === this.#io.stdout ? written : written.catch(() => {}));
+      start = end;
+    }
+  }
+}

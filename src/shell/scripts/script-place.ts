@@ -1,0 +1,67 @@
+import type { Session } from "../../session/session.ts";
+import type { Execution } from "../execute.ts";
+import type { FrontEnd } from "../front-end.ts";
+import type { ShellState } from "../shell-state.ts";
+import { shareReads } from "./shared-reads.ts";
+
+type NewExecution = (command: string, session: Session, frontEnd?: FrontEnd) => Execution;
+
+/** Where lines of a script run as long as neither the session nor the working znode changes. */
+export class ScriptPlace {
+  readonly session: Session;
+  readonly cwd: string;
+  /** By command: nothing in it differs from line to line. */
+  readonly #executions = new Map<string, Execution>();
+  readonly #shared: Session;
+  readonly #newExecution: NewExecution;
+
+  constructor(session: Session, cwd: string, newExecution: NewExecution) {
+    this.session = session;
+    this.cwd = cwd;
+    this.#shared = shareReads(session);
+    this.#newExecution = newExecution;
+  }
+
+  /**
+   * For lines that share flights with those around them; `ofLine` is given for a line with options
+   * of its own.
+   */
+  execution(command: string, ofLine?: FrontEnd): Execution {
+    if (ofLine) return this.#newExecution(command, this.#shared, ofLine);
+    const execution = this.#executions.get(command) ?? this.#newExecution(command, this.#shared);
+    this.#executions.set(command, execution);
+    return execution;
+  }
+}
+
+export class ScriptPlaces {
+  readonly #state: ShellState;
+  readonly #newExecution: NewExecution;
+  #place: ScriptPlace | undefined;
+
+  constructor(state: ShellState, newExecution: NewExecution) {
+    this.#state = state;
+    this.#newExecution = newExecution;
+  }
+
+  /** Undefined when something has to be opened first. */
+  now(): ScriptPlace | undefined {
+    const place = this.#place;
+    return place && place.session.state !== "lost" && place.cwd === this.#state.cwd
+      ? place
+      : undefined;
+  }
+
+  /** Opens a session where there is none. */
+  async find(): Promise<ScriptPlace> {
+    this.#place =
+      this.now() ??
+      new ScriptPlace(await this.#state.session(), this.#state.cwd, this.#newExecution);
+    return this.#place;
+  }
+
+  /** The next line may find itself elsewhere. */
+  leave(): void {
+    this.#place = undefined;
+  }
+}

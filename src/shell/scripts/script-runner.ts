@@ -1,0 +1,354 @@
+import type { AnyCommand } from "../../commands/command.ts";
+import { ExitCode, InterruptedError, UsageError, ZkshError } from "../../errors.ts";
+import { isBrokenPipe } from "../../io/io.ts";
+import type { Renderer } from "../../render/renderer.ts";
+import type { Control } from "../../results/result.ts";
+import type { Session } from "../../session/session.ts";
+import { begin, beginNow, type Execution, isOneFlight, isReady, type Running } from "../execute.ts";
+import type { FrontEnd } from "../front-end.ts";
+import type { Statement } from "../parsing/lexer.ts";
+import type { Invocation } from "../parsing/parser.ts";
+import { QuickParser } from "../parsing/quick-parser.ts";
+import { readStatements, ScriptTextError } from "../parsing/script-text.ts";
+import { splitStatement } from "../parsing/split-globals.ts";
+import type { ShellState } from "../shell-state.ts";
+import { hasFurther, isSettled, nextTurn, sent } from "./event-loop-turns.ts";
+import { GatheredOutput } from "./gathered-output.ts";
+import type { Script } from "./script.ts";
+import type { ScriptLine, Started, Where } from "./script-line.ts";
+import { type ScriptPlace, ScriptPlaces } from "./script-place.ts";
+import { ScriptTally } from "./script-tally.ts";
+import { ScriptWatches, setsWatch } from "./script-watches.ts";
+import { ScriptWindow } from "./script-window.ts";
+
+/**
+ * Servers hang up on longer requests, 1 MB as a rule, and others in the same flight are lost with
+ * them.
+ */
+const LONG_LINE = 500_000;
+
+/**
+ * Runs the statements of one script in their order. Lines whose requests can leave at once are sent
+ * without waiting for the answers of those before them; what they say is written in their order all
+ * the same.
+ */
+export class ScriptRunner {
+  readonly #script: Script;
+  readonly #read: NonNullable<Script["read"]>;
+  readonly #frontEnd: FrontEnd;
+  readonly #state: ShellState;
+  readonly #parser: QuickParser;
+  readonly #output: GatheredOutput;
+  readonly #watches: ScriptWatches;
+  readonly #window = new ScriptWindow();
+  /** Lines that have been sent and not been written yet, in order. */
+  readonly #underWay: Started[] = [];
+  readonly #places: ScriptPlaces;
+  /** One for all lines with the same options. */
+  readonly #renderers = new Map<FrontEnd, Renderer>();
+  readonly #tally = new ScriptTally();
+  #readsUnderWay = 0;
+  #hasWatches = false;
+  #hasFailed = false;
+  #hasToldLoss = false;
+  #isOver = false;
+  #exitCode: number = ExitCode.ok;
+  #again: string | undefined;
+
+  constructor(script: Script, frontEnd: FrontEnd, state: ShellState) {
+    this.#script = script;
+    this.#read = script.read ?? readStatements;
+    this.#frontEnd = frontEnd;
+    this.#state = state;
+    this.#parser = new QuickParser({
+      commands: frontEnd.program.commands,
+      dialect: frontEnd.dialect,
+    });
+    this.#output = new GatheredOutput(frontEnd.io);
+    const renderer = () => this.#openRenderer(frontEnd);
+    this.#watches = new ScriptWatches({ state, renderer, output: this.#output });
+    this.#places = new ScriptPlaces(state, (...line) => this.#execution(...line));
+  }
+
+  async run(): Promise<number> {
+    let line = 1;
+    const groups = this.#read(this.#script.text)[Symbol.asyncIterator]();
+    try {
+      for (let next = await this.#next(groups); !next.done; next = await this.#next(groups)) {
+        for (const statement of next.value) {
+          if (this.#isOver) {
+            this.#tally.hasMore();
+            break;
+          }
+          line = statement.line;
+          // Most lines need no waiting: those of one turn leave together.
+          if (!this.#startNow(statement)) await this.#state.attend(() => this.#run(statement));
+          if (this.#underWay.length >= this.#window.size) {
+            await sent();
+            await this.#finish(this.#window.size / 2);
+          }
+        }
+      }
+    } catch (error) {
+      await this.#finishAll();
+      await this.#fail(error, { line: error instanceof ScriptTextError ? error.line : line });
+    }
+    await this.#finishAll();
+    // What has run last did not have it to the end.
+    if (this.#state.lostLock && !this.#hasToldLoss)
+      await this.#fail(this.#state.lostLock, { line });
+    await this.#watches.flush().catch((error: unknown) => this.#fail(error, { line }));
+    if (this.#tally.mustLookFurther && (await hasFurther(groups))) this.#tally.hasMore();
+    if (this.#tally.exitCode !== undefined) return this.#tally.exitCode;
+    if (this.#exitCode !== ExitCode.ok) return this.#exitCode;
+    return this.#hasFailed ? ExitCode.partial : ExitCode.ok;
+  }
+
+  /**
+   * While there is no further statement, what was sent is finished: somebody may wait for its
+   * answer before going on.
+   */
+  async #next(
+    groups: AsyncIterator<readonly Statement[]>,
+  ): Promise<IteratorResult<readonly Statement[]>> {
+    if (this.#isOver) return { done: true, value: undefined };
+    const next = groups.next();
+    if (this.#underWay.length > 0 && !(await isSettled(next))) await this.#finishAll();
+    if (!this.#isOver) return next;
+    next.catch(() => {});
+    return { done: true, value: undefined };
+  }
+
+  /**
+   * False for a line that has to wait for something: a session, its command to be loaded, or those
+   * before it.
+   */
+  #startNow(statement: Statement): boolean {
+    const place = this.#places.now();
+    if (!place || this.#state.lostLock) return false;
+    const words = statement.words.map((word) => word.text);
+    let invocation: Invocation | undefined;
+    try {
+      invocation = this.#parser.parseNow(words, place.cwd);
+    } catch {
+      // It will be told when it is this line's turn.
+      return false;
+    }
+    const { line, source } = statement;
+    const where = { line, command: words[0] ?? "" };
+    if (invocation === undefined || !this.#share({ source, where }, invocation, place))
+      return false;
+    this.#state.history.push(source);
+    return true;
+  }
+
+  /**
+   * Sends a line's requests behind those of the lines before it, without waiting for their answers,
+   * where that is safe.
+   */
+  #share(
+    { source, where, frontEnd }: ScriptLine,
+    invocation: Invocation,
+    place: ScriptPlace,
+  ): boolean {
+    const { entry, command } = invocation;
+    if (entry.needsNoShellSession || !this.#mayBeShared(command.effect) || !isReady(invocation))
+      return false;
+    if (source.length > LONG_LINE || frontEnd?.tracesLine) return false;
+    const execution = place.execution(entry.name, frontEnd);
+    if (!isOneFlight(invocation, execution.context)) return false;
+    this.#hasWatches ||= setsWatch(invocation);
+    let running: Running;
+    try {
+      running = beginNow(invocation, execution);
+    } catch (error) {
+      running = { finish: () => Promise.reject(error) };
+    }
+    this.#add({ where, running, isRead: command.effect === "read" });
+    return true;
+  }
+
+  #add(started: Started): void {
+    this.#underWay.push(started);
+    if (started.isRead) this.#readsUnderWay += 1;
+  }
+
+  /**
+   * The server answers a session's requests in order, so a read may be sent while earlier lines are
+   * still unanswered. A write may not where an earlier failure or an event has to be told first,
+   * nor behind a read without an answer: read again after a broken connection, it would see what
+   * was written later. And nothing may while a lock can be lost.
+   */
+  #mayBeShared(effect: AnyCommand["effect"]): boolean {
+    if (this.#state.heldLocks.size > 0) return false;
+    if (effect === "read") return true;
+    return (
+      effect === "write" &&
+      this.#script.keepsGoing &&
+      !this.#hasWatches &&
+      this.#readsUnderWay === 0
+    );
+  }
+
+  async #run(statement: Statement): Promise<void> {
+    const { signal, program, dialect } = this.#frontEnd;
+    const { line, source } = statement;
+    const words = statement.words.map((word) => word.text);
+    const split = await splitStatement(words, { commands: program.commands, dialect });
+    const where = { line, command: split.words[0] ?? "", flags: split.flags };
+    if (signal.aborted) return this.#fail(signal.reason, where);
+    // What follows was written to run under it.
+    if (this.#state.lostLock) {
+      this.#hasToldLoss = true;
+      return this.#fail(this.#state.lostLock, where);
+    }
+    this.#state.history.push(source);
+    try {
+      if (split.mistake) throw split.mistake;
+      const frontEnd = this.#frontEnd.forLine(split.flags);
+      // What the lines before it ask for is not part of its trace.
+      if (frontEnd.tracesLine) await this.#finishAll();
+      const ownOrNot = frontEnd === this.#frontEnd ? {} : { frontEnd };
+      await frontEnd.traced(() => this.#runLine({ source, where, ...ownOrNot }, split.words));
+    } catch (error) {
+      await this.#finishAll();
+      await this.#fail(error, where);
+    }
+    if (this.#again !== undefined) await this.#runAgain(line);
+  }
+
+  async #runLine(line: ScriptLine, words: readonly string[]): Promise<void> {
+    const { dialect } = line.frontEnd ?? this.#frontEnd;
+    const invocation = await this.#parser.parse(words, this.#state.cwd, dialect);
+    const place = invocation.entry.needsNoShellSession ? undefined : await this.#places.find();
+    if (place && this.#share(line, invocation, place)) return;
+    await this.#finishAll();
+    if (this.#isOver) return;
+    this.#hasWatches ||= setsWatch(invocation);
+    // It may be just what opens or ends the session.
+    if (invocation.entry.needsNoShellSession) this.#places.leave();
+    const execution = this.#execution(invocation.entry.name, place?.session, line.frontEnd);
+    this.#add({ where: line.where, running: await begin(invocation, execution), isRead: false });
+    await this.#finishAll();
+  }
+
+  #execution(command: string, session: Session | undefined, frontEnd = this.#frontEnd): Execution {
+    const context = frontEnd.context({
+      state: this.#state,
+      command,
+      session,
+      onWatch: this.#watches.listener,
+    });
+    return {
+      ...frontEnd.execution,
+      context,
+      renderer: () => this.#renderers.get(frontEnd) ?? this.#openRenderer(frontEnd),
+      output: this.#output,
+      onControl: (control: Control) => this.#control(control),
+      ...(this.#script.name === "stdin" && { readStdin: refuseStdin }),
+    };
+  }
+
+  async #openRenderer(frontEnd: FrontEnd): Promise<Renderer> {
+    const renderer = this.#renderers.get(frontEnd) ?? (await frontEnd.execution.renderer());
+    this.#renderers.set(frontEnd, renderer);
+    return renderer;
+  }
+
+  /** Writes what the oldest lines say, until no more than `left` are under way. */
+  async #finish(left: number): Promise<void> {
+    for (
+      let next = this.#underWay[0];
+      next !== undefined && this.#underWay.length > left;
+      next = this.#underWay[0]
+    ) {
+      this.#underWay.shift();
+      const { where, running, isRead } = next;
+      if (isRead) this.#readsUnderWay -= 1;
+      if (this.#isOver) {
+        this.#tally.hasMore();
+        continue;
+      }
+      const before = this.#output.total;
+      try {
+        const finished = running.finish();
+        const code = typeof finished === "number" ? finished : await finished;
+        this.#window.finished(this.#output.total - before);
+        this.#tally.finished({ isFailure: code !== ExitCode.ok });
+        if (code !== ExitCode.ok) this.#failed(code);
+      } catch (error) {
+        if (!isRead) this.#tally.leftOpen(error);
+        await this.#fail(error, where);
+      }
+    }
+  }
+
+  async #finishAll(): Promise<void> {
+    const line = this.#underWay.at(-1)?.where.line ?? 0;
+    await this.#finish(0);
+    try {
+      await this.#output.flush();
+    } catch (error) {
+      await this.#fail(error, { line });
+    }
+  }
+
+  async #runAgain(line: number): Promise<void> {
+    const source = this.#again ?? "";
+    this.#again = undefined;
+    this.#state.history.pop();
+    for await (const group of this.#read([source])) {
+      for (const statement of group) await this.#run({ ...statement, line });
+    }
+    await this.#finishAll();
+  }
+
+  #control(control: Control): void {
+    if (control.kind === "exit") this.#isOver = true;
+    else if (control.kind === "again") this.#again = control.line;
+  }
+
+  async #fail(error: unknown, at: Where): Promise<void> {
+    if (this.#isOver) return;
+    // What earlier lines have said comes first.
+    const first = await this.#output.flush().then(
+      () => error,
+      (unwritten: unknown) => unwritten,
+    );
+    if (isBrokenPipe(first)) {
+      this.#tally.readerIsGone();
+      this.#isOver = true;
+      return;
+    }
+    const isInterrupted = first instanceof InterruptedError;
+    if (!isInterrupted) this.#tally.finished({ isFailure: true });
+    const told =
+      isInterrupted && this.#script.keepsGoing
+        ? this.#tally.interrupted(first, this.#underWay)
+        : first;
+    const session = () => this.#state.session();
+    const exitCode = await this.#script.report(told, { file: this.#script.name, session, ...at });
+    this.#failed(exitCode, { isFinal: isFinal(first) });
+    await nextTurn();
+  }
+
+  #failed(code: number, { isFinal: mustStop = false } = {}): void {
+    this.#hasFailed = true;
+    if (this.#script.keepsGoing && !mustStop) return;
+    this.#exitCode = code;
+    this.#isOver = true;
+  }
+}
+
+/** Going on makes no sense: the program was interrupted, or there is no server. */
+function isFinal(error: unknown): boolean {
+  return (
+    error instanceof ZkshError && (error.reason === "interrupted" || error.reason === "unreachable")
+  );
+}
+
+async function refuseStdin(): Promise<never> {
+  throw new UsageError("stdin is the script, so it cannot be data too", {
+    hint: "give the data as text or @file",
+  });
+}

@@ -1,0 +1,76 @@
+/**
+ * Text from outside, made safe to show. Names, data and messages come from everybody who may write
+ * to the ensemble, and a terminal obeys what it prints.
+ */
+
+// Controls (C0, DEL, C1), line separators, direction marks, and all that has no picture of its own:
+// a name with a zero-width space in it must not look like the name without it. Joiners and
+// variation selectors stay inside an emoji, where they choose the picture and hide nothing;
+// anywhere else they are escaped like the rest. Functions, because V8 builds the set of a \p as
+// soon as it meets one, and most texts need neither.
+const emojiOrUnsafe = () =>
+  /(\p{ExtPict}\p{EMod}?\ufe0f?(?:\u200d\p{ExtPict}\p{EMod}?\ufe0f?)*|[0-9#*]\ufe0f\u20e3)|[\p{Cc}\p{Cf}\p{DI}\u2028\u2029]/gu;
+const controls = () => /\p{Cc}/gu;
+
+const ORDINARY = /^[ -~]*$/;
+
+/**
+ * A name or message on one line, safe to show: control characters become `\x1b`, `\u202e` or
+ * `\u{e0041}`.
+ */
+export function escapeName(text: string): string {
+  if (ORDINARY.test(text)) return text;
+  return text.replace(emojiOrUnsafe(), (found, emoji) => emoji ?? escapeCharacter(found));
+}
+
+/** A text of several lines, safe to show: as {@link escapeName}, but tabs and line ends stay. */
+export function escapeText(text: string): string {
+  if (ORDINARY.test(text)) return text;
+  return text.replace(emojiOrUnsafe(), (found, emoji, index: number) =>
+    isLayout(found, text, index) ? found : (emoji ?? escapeCharacter(found)),
+  );
+}
+
+/**
+ * A name for a program that reads line by line: exact, but for control characters, which would end
+ * the line or reach a terminal further down the pipe. ZooKeeper allows none of them in names, so
+ * that every real name stays as it is.
+ */
+export function escapeControls(text: string): string {
+  return ORDINARY.test(text) ? text : text.replace(controls(), escapeCharacter);
+}
+
+/** As {@link escapeControls} for a text of several lines: tabs and line ends stay. */
+export function escapeTextControls(text: string): string {
+  return text.replace(controls(), (found, index: number) =>
+    isLayout(found, text, index) ? found : escapeCharacter(found),
+  );
+}
+
+/** JSON text that is safe to show and still the same JSON. */
+export function escapeJson(json: string): string {
+  if (ORDINARY.test(json)) return json;
+  return json.replace(emojiOrUnsafe(), (found, emoji) => emoji ?? jsonEscape(found));
+}
+
+function isLayout(found: string, text: string, index: number): boolean {
+  return found === "\t" || found === "\n" || (found === "\r" && text[index + 1] === "\n");
+}
+
+function escapeCharacter(character: string): string {
+  const point = character.codePointAt(0) ?? 0;
+  if (point < 0x100) return `\\x${hex(point, 2)}`;
+  return point < 0x10000 ? `\\u${hex(point, 4)}` : `\\u{${hex(point, 0)}}`;
+}
+
+/** JSON knows four digits only: a character beyond them is the two halves of its pair. */
+function jsonEscape(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, i) => `\\u${hex(character.charCodeAt(i), 4)}`,
+  ).join("");
+}
+
+function hex(number: number, width: number): string {
+  return number.toString(16).padStart(width, "0");
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { commands } from "../../../src/commands/index.ts";
+import type { CachedChildren } from "../../../src/shell/interactive/children-cache.ts";
+import { complete, MAX_SHOWN } from "../../../src/shell/interactive/completer.ts";
+import { lex } from "../../../src/shell/parsing/lexer.ts";
+
+const tree: Readonly<Record<string, CachedChildren>> = {
+  "/": { names: ["apple", "apricot", "Berry", "one", "zookeeper"] },
+  "/apple": { names: ["two ways", "two words", "it's"] },
+  "/one": { names: ["only"] },
+  "/evil": {
+    names: ["osc\u001b]52;c;x\u0007\n'", 'zero\u200b"', "back\\slash", "tag\u{e0041}", "😀", "😁"],
+  },
+  "/one/only": { names: [] },
+  "/many": { names: Array.from({ length: 300_000 }, (_, i) => `node-${i}`) },
+  "/huge": { tooMany: 312_763 },
+};
+
+const at = (text: string, cwd = "/") =>
+  complete(text, { commands, cwd, list: async (parent) => tree[parent] ?? {} });
+
+describe("complete", () => {
+  test.each([
+    ["a command", "exis", "exists "],
+    ["an alias, among others", "exi", "exi"],
+    ["an alias alone", "exit", "exit "],
+    ["a command after another", "ls /; prin", "ls /; printwatches "],
+    ["an option", "create --seq", "create --sequential "],
+    ["a path", "ls /o", "ls /one"],
+    ["a path that is complete, to what is below", "ls /one", "ls /one/"],
+    ["a path that has nothing below", "ls /one/only", "ls /one/only"],
+    ["as far as it is clear", "get /a", "get /ap"],
+    ["letters of another size", "get /b", "get /Berry"],
+    ["the middle of a name", "get /keep", "get /zookeeper"],
+    ["a name that needs quotes", "get /apple/t", "get '/apple/two w'"],
+    ["inside a quote", "get '/apple/two wo", "get '/apple/two words'"],
+    ["after a closed quote", "get '/apple/two wo'r", "get '/apple/two words'"],
+    ["a quote in a name", "get /apple/i", 'get "/apple/it\'s"'],
+    ["two slashes as one", "ls //one//", "ls /one/only"],
+    ["the argument of help", "help exis", "help exists"],
+    ["nothing for an option's value", "set -v /o", "set -v /o"],
+    ["nothing for data", "set /one appl", "set /one appl"],
+    ["nothing in a comment", "ls / # /o", "ls / # /o"],
+    ["nothing for an unknown command", "nope /o", "nope /o"],
+    ["nothing where nobody answers", "ls /gone/x", "ls /gone/x"],
+  ])("%s", async (_name, text, wanted) => {
+    expect((await at(text)).text).toBe(wanted);
+  });
+
+  test.each([
+    ["ls /evil/osc", "osc\u001b]52;c;x\u0007\n'"],
+    ["ls /evil/zero", 'zero\u200b"'],
+    ["ls /evil/back", "back\\slash"],
+    ["ls /evil/tag", "tag\u{e0041}"],
+  ])(
+    "%s puts a name into the line that is safe to show and read back as it is",
+    async (text, name) => {
+      const { text: line } = await at(text);
+      expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(lex(line).statements[0]?.words[1]?.text).toBe(`/evil/${name}`);
+    },
+  );
+
+  test("never puts half a character into the line", async () => {
+    const list = async () => ({ names: ["😀", "😁"] });
+    expect((await complete("ls /", { commands, cwd: "/", list })).text).toBe("ls /");
+  });
+
+  test.each([
+    ["ls o", "/", "ls one"],
+    ["ls ../o", "/apple", "ls ../one"],
+    ["ls on", "/one", "ls only"],
+    ["ls ", "/one", "ls only"],
+  ])("a relative path: %s in %s", async (text, cwd, wanted) => {
+    expect((await at(text, cwd)).text).toBe(wanted);
+  });
+
+  test("shows what there is, names only", async () => {
+    expect(await at("get /ap")).toEqual({ text: "get /ap", shown: ["apple", "apricot"] });
+  });
+
+  test("shows 200 of 300,000, soon", async () => {
+    const startedAt = performance.now();
+    const { text, shown, note } = await at("get /many/node-1");
+    expect([text, shown.length, note]).toEqual([
+      "get /many/node-1",
+      MAX_SHOWN,
+      "… 110,911 more, type on to see fewer",
+    ]);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test("asks before it loads very many", async () => {
+    expect(await at("ls /huge/")).toEqual({
+      text: "ls /huge/",
+      shown: [],
+      note: "312,763 children: TAB again lists them",
+    });
+  });
+});

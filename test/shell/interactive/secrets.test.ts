@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { isRedacted, redact } from "../../../src/shell/interactive/secrets.ts";
+
+const HASH = "xLJuIXHU1wjMGRqyBhQyQkZ1nRE=";
+
+describe("redact", () => {
+  test.each([
+    ["addauth digest ann:secret", "addauth digest ann:***"],
+    ["addauth digest 'ann:my secret'; ls /", "addauth digest ann:***; ls /"],
+    ["ls /; addauth digest ann:a:b:c", "ls /; addauth digest ann:***"],
+    ["adauth digest ann:secret", "adauth digest ann:***"],
+    ["addaut custom token", "addaut custom ***"],
+    ["nonsense digest ann:secret", "nonsense digest ann:***"],
+    ["addWatch /digest x", "addWatch /digest x"],
+    ["addauth digest ann", "addauth digest ann"],
+    ["addauth custom token", "addauth custom ***"],
+    ["addauth digest", "addauth digest"],
+    ["setAcl -p /a digest:ann:secret:cdrwa", "setAcl -p /a digest:ann:***:cdrwa"],
+    ["setAcl /a 'digest:ann:se,cret:r,world:anyone:r'", "setAcl /a digest:ann:***:r"],
+    ["create /a x digest:ann:secret", "create /a x digest:ann:***"],
+    [`setAcl /a digest:ann:${HASH}:cdrwa`, `setAcl /a digest:ann:${HASH}:cdrwa`],
+    [
+      `setAcl /a digest:ann:${HASH}:r,world:anyone:r`,
+      `setAcl /a digest:ann:${HASH}:r,world:anyone:r`,
+    ],
+    [
+      `setAcl /a digest:ann:${HASH}:r,digest:ben:pw:r`,
+      `setAcl /a digest:ann:${HASH}:r,digest:ben:***:r`,
+    ],
+    [`setAcl /a digest:ben:pw:r,digest:ann:${HASH}:r`, "setAcl /a digest:ben:***:r"],
+    ["addauth digest 'ann:never closed", "addauth digest ann:***"],
+    ["set /a 'x  y'", "set /a 'x  y'"],
+  ])("%s", (line, wanted) => {
+    expect(redact(line)).toBe(wanted);
+    expect(isRedacted(redact(line))).toBe(wanted.includes("***"));
+  });
+
+  test("a star of one's own is no secret", () => {
+    expect(isRedacted("set /a ***")).toBe(false);
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "vitest";
+import { lex, quoteWord } from "../../../src/shell/parsing/lexer.ts";
+
+const words = (text: string) =>
+  lex(text).statements.map((statement) => statement.words.map((word) => word.text));
+
+describe("lex", () => {
+  test.each([
+    ["ls /", [["ls", "/"]]],
+    ["  ls\t/  ", [["ls", "/"]]],
+    ["set /p 'two  words'", [["set", "/p", "two  words"]]],
+    [`set /p "it said \\"x\\""`, [["set", "/p", 'it said "x"']]],
+    [`set /p 'back\\slash'`, [["set", "/p", "back\\slash"]]],
+    [`set /p "tab\\tline\\nnul\\0"`, [["set", "/p", "tab\tline\nnul\0"]]],
+    [`set /p pre"mid dle"post`, [["set", "/p", "premid dlepost"]]],
+    [`set /p 'a'"b"c`, [["set", "/p", "abc"]]],
+    [`set /p ""`, [["set", "/p", ""]]],
+    [`set /p {"k":1}`, [["set", "/p", '{"k":1}']]],
+    [`set /p ["a","b"]`, [["set", "/p", '["a","b"]']]],
+    [`set /p {k:"v"}`, [["set", "/p", "{k:v}"]]],
+    [
+      "create /a x; get /a",
+      [
+        ["create", "/a", "x"],
+        ["get", "/a"],
+      ],
+    ],
+    [
+      "get /a;get /b",
+      [
+        ["get", "/a"],
+        ["get", "/b"],
+      ],
+    ],
+    [
+      "ls /\n\n# a comment\nget /a # and another\n",
+      [
+        ["ls", "/"],
+        ["get", "/a"],
+      ],
+    ],
+    ["set /p a#b", [["set", "/p", "a#b"]]],
+    ["set /p '# ; not special'", [["set", "/p", "# ; not special"]]],
+    ["set /p 'one\ntwo'", [["set", "/p", "one\ntwo"]]],
+    [
+      "reconfig -add 4=zk4:2888:3888;2181; config",
+      [["reconfig", "-add", "4=zk4:2888:3888;2181"], ["config"]],
+    ],
+    [";;\n;", []],
+    ["", []],
+  ])("%j", (text, expected) => {
+    expect(words(text)).toEqual(expected);
+    expect(lex(text).unclosed).toBeUndefined();
+  });
+
+  test("tells where a quote was left open", () => {
+    expect(lex(`ls /\nset /p "open`)).toMatchObject({
+      unclosed: { quote: '"', line: 2, column: 8 },
+    });
+    expect(lex(`set /p 'it"s`)).toMatchObject({ unclosed: { quote: "'", line: 1, column: 8 } });
+  });
+
+  test("keeps the source, the line and the place of each word", () => {
+    const [, second] = lex("ls /\n  get  '/a b' ; pwd").statements;
+    expect(second).toMatchObject({ source: "get  '/a b'", line: 2 });
+    expect(second?.words[1]).toEqual({ text: "/a b", start: 12, end: 18 });
+  });
+
+  test("reads a plain line as it reads any other", () => {
+    const characters = [..."ab/-#;'\"\\ \t\r\n{}\u00a0\u2028"];
+    let seed = 1;
+    for (let round = 0; round < 20_000; round++) {
+      let line = "";
+      for (let length = round % 9; length > 0; length--) {
+        seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
+        line += characters[(seed >> 8) % characters.length];
+      }
+      // Behind a blank nothing is plain.
+      const { statements, unclosed } = lex(` ${line}`);
+      const moved = statements.map((statement) => ({
+        ...statement,
+        words: statement.words.map(({ text, start, end }) => ({
+          text,
+          start: start - 1,
+          end: end - 1,
+        })),
+      }));
+      const found = lex(line);
+      expect([line, found.statements, found.unclosed?.line]).toEqual([line, moved, unclosed?.line]);
+    }
+  });
+
+  test("counts lines from the one it is told", () => {
+    const { statements, unclosed } = lex("get /a\n\nget '/b'\nset /c 'x", 10);
+    expect([...statements.map(({ line }) => line), unclosed?.line]).toEqual([10, 12, 13, 13]);
+  });
+
+  test("reads a long script in linear time", () => {
+    const text = "get /a/b/c 'some data'\n".repeat(20_000);
+    expect(lex(text).statements).toHaveLength(20_000);
+  });
+});
+
+describe("quoteWord", () => {
+  test.each([
+    "/plain",
+    "",
+    "two words",
+    "it's",
+    'say "x"',
+    "both ' and \"",
+    "a;b",
+    "#c",
+    "back\\slash",
+    "new\nline\ttab",
+  ])("%j reads back as it is", (word) => {
+    expect(words(quoteWord(word))).toEqual([[word]]);
+  });
+
+  test("leaves alone what needs no quotes", () => {
+    expect(quoteWord("/a/b-1_ü")).toBe("/a/b-1_ü");
+  });
+});
