@@ -140,8 +140,8 @@ describe("commands", () => {
       expect(summary).toMatch(/^[a-z].*[^.]$/);
       expect(examples.length).toBeGreaterThan(0);
       expect(examples.filter((example) => example.split(" ")[0] !== name)).toEqual([]);
-      const tests = [name, fileName(name)].map((file) =>
-        join(root, `test/commands/${file}.test.ts`),
+      const tests = ["", ".embedded", ".integration"].map((needs) =>
+        join(root, `test/commands/${fileName(name)}${needs}.test.ts`),
       );
       expect(tests.some((file) => existsSync(file))).toBe(true);
     },

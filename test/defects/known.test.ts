@@ -32,7 +32,7 @@ import {
 } from "./plain.ts";
 
 // node-zookeeper-client 1.1.3 as it is. The same experiments with our session:
-// test/session/defects-known.test.ts.
+// test/session/defects-known.integration.test.ts.
 
 const jute = createRequire(import.meta.url)("node-zookeeper-client/lib/jute");
 

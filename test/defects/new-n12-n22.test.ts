@@ -23,7 +23,7 @@ import {
 } from "./plain.ts";
 
 // node-zookeeper-client 1.1.3 as it is. The same experiments with our session:
-// test/session/defects-new-n12-n22.test.ts.
+// test/session/defects-new-n12-n22.integration.test.ts.
 
 const ignore = () => {};
 

@@ -14,13 +14,13 @@ interface FailureMode {
 }
 
 const [CHILD, END, WAITING, LOST, ENSEMBLE, TERMINAL, RELATIVES] = [
-  "e2e/lock-child",
-  "e2e/lock-end",
-  "e2e/lock-waiting",
-  "e2e/lock-lost",
-  "e2e/lock-ensemble",
-  "e2e/lock-terminal",
-  "e2e/lock-relatives",
+  "e2e/lock-child.integration",
+  "e2e/lock-end.integration",
+  "e2e/lock-waiting.integration",
+  "e2e/lock-lost.integration",
+  "e2e/lock-ensemble.integration",
+  "e2e/lock-terminal.integration",
+  "e2e/lock-relatives.integration",
 ] as const;
 
 const modes: readonly FailureMode[] = [
@@ -47,7 +47,7 @@ const modes: readonly FailureMode[] = [
     shown: [
       [LOST, "cut off: one that ends on TERM ends long before; 120 though it ended with 0"],
       [
-        "session/ensemble-expiry",
+        "session/ensemble-expiry.integration",
         "when the follower is cut off from the leader and goes on answering",
       ],
     ],
@@ -161,28 +161,37 @@ const modes: readonly FailureMode[] = [
     what: "who holds it?",
     shown: [
       [WAITING, "$words on a lock that is held: code $code, and the holder named"],
-      ["commands/whoholds", "--json has everything, ids and tokens as strings"],
+      ["commands/whoholds.integration", "--json has everything, ids and tokens as strings"],
     ],
   },
   {
     row: 22,
     what: "the holder is a Curator or kazoo program",
     shown: [
-      ["recipes/locks/inspect", "a real kazoo lock, and a real Curator mutex behind another"],
-      ["peers/lock", "zksh and Curator exclude each other, in the order of their tickets"],
+      [
+        "recipes/locks/inspect/inspect-lock.integration",
+        "a real kazoo lock, and a real Curator mutex behind another",
+      ],
+      [
+        "peers/lock.integration",
+        "zksh and Curator exclude each other, in the order of their tickets",
+      ],
     ],
   },
   {
     row: 23,
     what: "the session lives, the process hangs",
     shown: [
-      ["commands/revoke", "--wait ends with 7 when it is not; with --force it is then taken away"],
+      [
+        "commands/revoke.integration",
+        "--wait ends with 7 when it is not; with --force it is then taken away",
+      ],
     ],
   },
   {
     row: 24,
     what: "a request to give way erases what the holder has written",
-    shown: [["commands/revoke", "adds a request to our record"]],
+    shown: [["commands/revoke.integration", "adds a request to our record"]],
   },
   {
     row: 25,
@@ -198,14 +207,22 @@ const modes: readonly FailureMode[] = [
     what: "Ctrl-Z stops the heartbeats",
     shown: [
       [TERMINAL, "Ctrl-Z says how long the lock will be held"],
-      ["io/guarded-terminal", "Ctrl-Z stops the program and us, fg lets both go on"],
-      ["io/guarded-signals", "do not let a program go on whose time is over"],
+      [
+        "processes/guarded-terminal.integration",
+        "Ctrl-Z stops the program and us, fg lets both go on",
+      ],
+      ["processes/guarded-signals.embedded", "do not let a program go on whose time is over"],
     ],
   },
   {
     row: 27,
     what: "the terminal stays raw",
-    shown: [["io/guarded-terminal", "a terminal is as it was after a program that $how"]],
+    shown: [
+      [
+        "processes/guarded-terminal.integration",
+        "a terminal is as it was after a program that $how",
+      ],
+    ],
   },
   {
     row: 28,
@@ -248,7 +265,7 @@ const modes: readonly FailureMode[] = [
     what: "the sequence numbers end, or begin again",
     shown: [
       [WAITING, "tokens grow from holder to holder, also when the path was deleted in between"],
-      ["recipes/locks/sequence", "a number that another ticket has too is not"],
+      ["recipes/locks/queue/sequence.embedded", "a number that another ticket has too is not"],
     ],
   },
   {

@@ -1,6 +1,6 @@
 /*
  * The lease of a lock-holding session, as a model that spin searches completely. docs/adr/0003
- * has the proof in words; lease.test.ts names the variants and what each of them shows.
+ * has the proof in words; lease.integration.test.ts names the variants and what each of them shows.
  *
  * Time is counted in units of the leader's clock. Nothing has to happen soon: messages, answers,
  * pings, expiry and elections take any time. So cuts, crashes and paused leaders, followers and

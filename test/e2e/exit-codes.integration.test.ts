@@ -162,7 +162,7 @@ describe("the exit code", () => {
   });
 
   test("has a row here for every code there is", () => {
-    // 141 is in pipes.test.ts.
+    // 141 is in pipes.integration.test.ts.
     const covered = new Set([...rows.map(({ code }) => code), 6, 129, 130, 141, 143]);
     expect(Object.values(ExitCode).filter((code) => !covered.has(code))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** Quotas: what is counted. That they are enforced is in limits.test.ts. */
+/** Quotas: what is counted. That they are enforced is in limits.contract.test.ts. */
 import { expect, test } from "vitest";
 import { onBothServers } from "./on-both-servers.ts";
 import { quotaNodes, statsOf } from "./quota-nodes.ts";

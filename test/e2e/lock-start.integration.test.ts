@@ -3,7 +3,7 @@
  * steps: the command never runs while anybody else holds the lock. All clocks here are the
  * machine's monotonic one.
  *
- * ZKSH_START_ROUNDS=200 ZKSH_START_SEED=N npx vitest run test/e2e/lock-start.test.ts
+ * ZKSH_START_ROUNDS=200 ZKSH_START_SEED=N npx vitest run test/e2e/lock-start.integration.test.ts
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { monotonicMs } from "../../src/processes/monotonic-clock.ts";

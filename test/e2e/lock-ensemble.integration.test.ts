@@ -1,5 +1,5 @@
 /**
- * The promise of lock-lost.test.ts, kept by three servers: one of them may fail without anybody
+ * The promise of lock-lost.integration.test.ts, kept by three servers: one of them may fail without anybody
  * noticing.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
