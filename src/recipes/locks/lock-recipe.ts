@@ -1,7 +1,6 @@
 import { limitWait } from "../../async/limit-wait.ts";
 import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
-import { IsoClock } from "../iso-clock.ts";
 import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
 import { refuseProtectedPath } from "./protected-path.ts";
@@ -73,7 +72,6 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   protected readonly chores = new BackgroundCleanup();
   protected readonly knownPaths = new Set<string>();
   protected readonly mode: LockMode;
-  readonly #clock = new IsoClock();
   /** What the records of all tickets of one session begin with. */
   #common: { readonly id: bigint; readonly text: string } | undefined;
 
@@ -103,7 +101,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
     try {
       if (this.session.id === 0n) await this.#meetServer(wait.signal);
-      const queued = this.#clock.now();
+      const queued = new Date().toISOString();
       const data = (more?: Partial<HolderRecord>) => this.#data(queued, more);
       return await this.take({
         signal: wait.signal,

@@ -20,7 +20,8 @@ import { HeldLocks } from "./held-locks.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { MUTEX } from "./mutex.ts";
 import { blocks, bySequence, parseContender, parseContenders } from "./queue/contender.ts";
-import { type CreatedTickets, createTickets, list } from "./queue/create-tickets.ts";
+import { type CreatedTickets, createTickets } from "./queue/create-tickets.ts";
+import { listTickets } from "./queue/list-tickets.ts";
 import { revoked } from "./queue/own-ticket.ts";
 import { QueueEntry } from "./queue/queue-entry.ts";
 import { ticketShape } from "./queue/queue-lock.ts";
@@ -180,7 +181,7 @@ export class MultiLock extends LockRecipe<HeldLocks> {
 
   async #isInTheWay({ path, nodePath }: HeldLock, signal: AbortSignal): Promise<boolean> {
     const own = parseContender(baseName(nodePath));
-    const { children } = await list(this.session, path, { signal });
+    const { children } = await listTickets(this.session, path, { signal });
     return parseContenders(children).some(
       (other) =>
         own && blocks(other.claim, own) && bySequence(own, other) < 0 && other.uuid !== own.uuid,

@@ -4,7 +4,7 @@ import type { MultiOp, Session } from "../../session/session.ts";
 import { HeldLock, lockLost } from "./held-lock.ts";
 import { decodeRecord, encodeRecord } from "./holder-record.ts";
 import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
-import { list } from "./queue/create-tickets.ts";
+import { listTickets } from "./queue/list-tickets.ts";
 import { OwnTicket } from "./queue/own-ticket.ts";
 import { QueueLock, type QueueLockShape } from "./queue/queue-lock.ts";
 import { remove } from "./queue/remove-znodes.ts";
@@ -107,7 +107,7 @@ export class ReadWriteLock {
     const session = this.#session;
     const [first] = nodes;
     await untilAnswered(() => session.sync(first));
-    const { children } = await list(session, parentPath(first), {});
+    const { children } = await listTickets(session, parentPath(first), {});
     if (!children.includes(baseName(first))) return undefined;
     const { stat } = await untilAnswered(() => session.getData(first));
     return stat.ephemeralOwner === session.id ? { nodes, token: stat.czxid } : undefined;

@@ -21,21 +21,15 @@ import { MUTEX } from "./mutex.ts";
 import { awaitLease } from "./queue/await-lease.ts";
 import { bySequence, type Contender, parseContender, parseContenders } from "./queue/contender.ts";
 import { askForPaths, type PathToMake, parentMode } from "./queue/create-lock-path.ts";
-import { type CreatedTickets, createTickets, list } from "./queue/create-tickets.ts";
+import { type CreatedTickets, createTickets } from "./queue/create-tickets.ts";
+import { listTickets, type TicketListing } from "./queue/list-tickets.ts";
 import { OwnTicket, revoked } from "./queue/own-ticket.ts";
 import { asHead, PermitReport, permitsOf } from "./queue/permit-report.ts";
 import { QueueLock } from "./queue/queue-lock.ts";
 import { MAX_NAMED, newsOf } from "./queue/queue-report.ts";
 import { remove } from "./queue/remove-znodes.ts";
 import { isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
-import {
-  checkSequence,
-  isMissing,
-  sessionLost,
-  type Ticket,
-  type TicketListing,
-  ticketGone,
-} from "./queue/ticket.ts";
+import { checkSequence, isMissing, sessionLost, type Ticket, ticketGone } from "./queue/ticket.ts";
 import { refreshDelay } from "./queue/ticket-queue.ts";
 import { encodeLimit, mustRecordLimit } from "./semaphore-limit.ts";
 
@@ -138,7 +132,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
         chores,
         knownPaths,
       });
-      const listing = list(session, this.#locks, { signal });
+      const listing = listTickets(session, this.#locks, { signal });
       const recorded = this.#recorded(signal);
       for (const asking of [listing, recorded]) asking.catch(() => {});
       try {
@@ -298,7 +292,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
       while (!this.#isGood(ticket, listing)) {
         if (!isWatching) {
           isWatching = true;
-          listing = await list(session, this.#leases, { watch, signal });
+          listing = await listTickets(session, this.#leases, { watch, signal });
           continue;
         }
         told = await this.#tellWaiting({ ticket, listing, queue }, told, attempt);
@@ -309,7 +303,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
         if (request) throw revoked(path, request);
         if (turn.signal.aborted) throw ticketGone(path, session);
         if (refreshMs)
-          queue = parseContenders((await list(session, this.#locks, { signal })).children);
+          queue = parseContenders((await listTickets(session, this.#locks, { signal })).children);
       }
       return listing;
     } finally {

@@ -28,7 +28,7 @@ async function openOn(server: ZooKeeperServer): Promise<Session> {
   return openOn(server);
 }
 
-/** Tokens and calm acquires rely on it; servers answer with the last zxid that they know of. */
+/** Fencing tokens rely on it; servers answer with the last zxid that they know of. */
 test("on an ensemble, the zxid in the answer to a write is that of the write, also while others write", async () => {
   const sessions = await Promise.all(ensemble.servers.map(openOn));
   await Promise.all(

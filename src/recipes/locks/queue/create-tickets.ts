@@ -5,24 +5,17 @@
  */
 import { DeadlineError, InterruptedError, NoNodeError } from "../../../errors.ts";
 import { joinPath } from "../../../session/path.ts";
-import type { CallOptions, ReadOptions, Session, Stat } from "../../../session/session.ts";
+import type { CallOptions, Session } from "../../../session/session.ts";
 import { askForPaths, parentMode } from "./create-lock-path.ts";
+import { listTickets, type TicketListing } from "./list-tickets.ts";
 import { type BackgroundCleanup, remove } from "./remove-znodes.ts";
 import { ConnectionLosses, isUnanswered, untilAnswered } from "./retry-unanswered.ts";
-import {
-  creates,
-  nextNumber,
-  type Ticket,
-  type TicketListing,
-  type TicketShape,
-  toTicket,
-  toTickets,
-} from "./ticket.ts";
+import { creates, type Ticket, type TicketShape, toTicket, toTickets } from "./ticket.ts";
 
 /** A ticket, and who was in the queue right after it was made. */
-export interface CreatedTickets<Known = TicketListing> {
+export interface CreatedTickets {
   readonly ticket: Ticket;
-  readonly listing: Known;
+  readonly listing: TicketListing;
 }
 
 export interface CreateTicketsOptions {
@@ -34,22 +27,11 @@ export interface CreateTicketsOptions {
    * for each level.
    */
   readonly knownPaths: Set<string>;
-}
-
-/** What may make a listing superfluous. */
-export interface Foresight {
-  /** The path is to be looked at behind the ticket. */
-  readonly looks: boolean;
-  /** Whether it is known who is in front of a ticket. `path`: what the look behind it has found. */
-  knows(ticket: Ticket, path: Stat | undefined): boolean | Promise<boolean>;
-}
-
-export interface ForesightOptions extends CreateTicketsOptions {
   /**
-   * Called right before tickets are made. Where it gives something, that is asked, and a listing
-   * leaves only when it says no.
+   * Called in the turn in which the tickets are requested: a listing that has them. Left out: each
+   * has its own.
    */
-  readonly foresight: () => Foresight | undefined;
+  readonly list?: (path: string) => Promise<TicketListing>;
 }
 
 /**
@@ -57,24 +39,14 @@ export interface ForesightOptions extends CreateTicketsOptions {
  * may be missing, tickets and lists leave in one flight: the server keeps a session's order, so
  * each ticket finds its path and is in its list.
  */
-export function createTickets(
-  session: Session,
-  shapes: readonly TicketShape[],
-  uuid: string,
-  options: CreateTicketsOptions,
-): Promise<CreatedTickets[]>;
-export function createTickets(
-  session: Session,
-  shapes: readonly TicketShape[],
-  uuid: string,
-  options: ForesightOptions,
-): Promise<CreatedTickets<TicketListing | undefined>[]>;
 export async function createTickets(
   session: Session,
   shapes: readonly TicketShape[],
   uuid: string,
-  { signal, chores, knownPaths, foresight }: CreateTicketsOptions & Partial<ForesightOptions>,
-): Promise<CreatedTickets<TicketListing | undefined>[]> {
+  options: CreateTicketsOptions,
+): Promise<CreatedTickets[]> {
+  const { signal, chores, knownPaths } = options;
+  const { list = (path) => listTickets(session, path, { signal }) } = options;
   const losses = new ConnectionLosses();
   for (let isAgain = false; ; isAgain = true) {
     signal?.throwIfAborted();
@@ -87,12 +59,8 @@ export async function createTickets(
     const paths = unknown.map(({ path, pathAcl: acl }) => ({ path, acl }));
     const obstacle = mode && askForPaths(session, paths, mode, { signal });
     for (const { path } of unknown) knownPaths.add(path);
-    const foreseen = isAgain ? undefined : foresight?.();
     const creating = session.multi(creates(shapes, uuid), { signal });
-    const listings = foreseen
-      ? []
-      : shapes.map(({ path }) => session.getChildren2(path, { signal }));
-    const looks = foreseen?.looks ? shapes.map(({ path }) => look(session, path, { signal })) : [];
+    const listings = shapes.map(({ path }) => list(path));
     // Whatever becomes of the tickets decides; without them the lists are of no use.
     for (const listing of listings) listing.catch(() => {});
     let tickets: Ticket[];
@@ -114,18 +82,13 @@ export async function createTickets(
       continue;
     }
     try {
-      const entered: CreatedTickets<TicketListing | undefined>[] = [];
-      for (const [index, ticket] of tickets.entries()) {
-        const ask = () => listed(session, shapes[index]?.path ?? "", listings[index], { signal });
-        // An await takes its time, also where there is nothing to wait for.
-        const seen = looks[index] && (await looks[index]);
-        const knows = foreseen?.knows(ticket, seen);
-        const isKnown: boolean | undefined = knows instanceof Promise ? await knows : knows;
-        const listing = isKnown ? undefined : await ask();
-        entered.push({ ticket, listing });
-        if (isAgain && listing)
-          chores.add(removeSpares(session, shapes[index]?.path ?? "/", { ticket, listing }));
-      }
+      const entered = (await Promise.all(listings)).flatMap((listing, index) => {
+        const ticket = tickets[index];
+        return ticket ? [{ ticket, listing }] : [];
+      });
+      if (isAgain)
+        for (const [index, one] of entered.entries())
+          chores.add(removeSpares(session, shapes[index]?.path ?? "/", one));
       return entered;
     } catch (error) {
       chores.add(
@@ -136,32 +99,6 @@ export async function createTickets(
       );
       // Deleted with all that was below, right after the ticket was made.
       if (!(error instanceof NoNodeError)) throw error;
-    }
-  }
-}
-
-/** Undefined also where it cannot be told: a listing will. */
-function look(session: Session, path: string, options: ReadOptions): Promise<Stat | undefined> {
-  return session.exists(path, options).catch(() => undefined);
-}
-
-export function list(session: Session, path: string, options: ReadOptions): Promise<TicketListing> {
-  return listed(session, path, session.getChildren2(path, options), options);
-}
-
-/** What `listing` will say, or another one where its answer is lost. */
-async function listed(
-  session: Session,
-  path: string,
-  listing: ReturnType<Session["getChildren2"]> | undefined,
-  options: ReadOptions,
-): Promise<TicketListing> {
-  for (let asked = listing; ; asked = undefined) {
-    try {
-      const { children, stat } = await (asked ?? session.getChildren2(path, options));
-      return { children, asOf: stat.pzxid, czxid: stat.czxid, nextNumber: nextNumber(stat) };
-    } catch (error) {
-      if (!isUnanswered(error)) throw error;
     }
   }
 }
@@ -224,7 +161,7 @@ async function findTicket(
   try {
     const syncing = untilAnswered(() => session.sync(path, options));
     syncing.catch(() => {});
-    const listing = await list(session, path, options);
+    const listing = await listTickets(session, path, options);
     await syncing;
     const own = listing.children
       .filter((name) => name.includes(uuid))

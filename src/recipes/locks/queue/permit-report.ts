@@ -5,7 +5,7 @@ import type { Session } from "../../../session/session.ts";
 import type { Contending, Permits, Waiting } from "../events.ts";
 import { describeParty } from "../holder-record.ts";
 import { type Contender, parseContender, parseContenders } from "./contender.ts";
-import { list } from "./create-tickets.ts";
+import { listTickets } from "./list-tickets.ts";
 import { MAX_NAMED, type OutsideHolders } from "./queue-report.ts";
 import { untilAnswered } from "./retry-unanswered.ts";
 
@@ -32,7 +32,7 @@ export class PermitReport {
 
   /** Lists the leases. */
   readonly look = async (signal: AbortSignal | undefined): Promise<OutsideHolders> => {
-    const { children } = await list(this.#session, this.#leases, { signal });
+    const { children } = await listTickets(this.#session, this.#leases, { signal });
     return this.describe(children, { named: MAX_NAMED, signal });
   };
 

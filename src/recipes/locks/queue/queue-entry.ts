@@ -7,7 +7,7 @@ import { awaitLease, hasLease } from "./await-lease.ts";
 import type { CreatedTickets } from "./create-tickets.ts";
 import { OwnTicket } from "./own-ticket.ts";
 import { type BackgroundCleanup, type Removed, remove } from "./remove-znodes.ts";
-import type { Ticket, TicketListing } from "./ticket.ts";
+import type { Ticket } from "./ticket.ts";
 import type { TicketQueue } from "./ticket-queue.ts";
 
 export interface QueueEntryOptions {
@@ -36,11 +36,7 @@ export class QueueEntry {
    * Takes in who was in the queue when the ticket was made. When it throws, the ticket is given
    * back.
    */
-  constructor(
-    options: QueueEntryOptions,
-    { ticket, listing }: CreatedTickets<TicketListing | undefined>,
-    attempt: Attempt,
-  ) {
+  constructor(options: QueueEntryOptions, { ticket, listing }: CreatedTickets, attempt: Attempt) {
     const { session, path, mode, queue, onEvent } = options;
     this.#options = options;
     this.#ticket = ticket;
@@ -48,7 +44,7 @@ export class QueueEntry {
     this.#own = new OwnTicket(session, path, ticket);
     try {
       onEvent({ event: "queued", path, node: ticket.nodes[0], mode });
-      if (listing) queue.note(listing, ticket);
+      queue.note(listing, ticket);
     } catch (error) {
       this.leave();
       throw error;
@@ -134,6 +130,6 @@ export class QueueEntry {
   #giveBack(): Promise<Removed> {
     const { session, queue } = this.#options;
     queue.left(this.#ticket);
-    return remove(session, this.#ticket.nodes, (zxid) => queue.gone(this.#ticket, zxid));
+    return remove(session, this.#ticket.nodes);
   }
 }

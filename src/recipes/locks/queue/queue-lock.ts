@@ -9,10 +9,10 @@ import type { HeldLock } from "../held-lock.ts";
 import type { LockMode } from "../holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "../lock-recipe.ts";
 import type { Claim } from "./contender.ts";
-import { type CreatedTickets, createTickets } from "./create-tickets.ts";
+import { createTickets } from "./create-tickets.ts";
 import { QueueEntry } from "./queue-entry.ts";
 import type { OutsideHolders } from "./queue-report.ts";
-import type { TicketListing, TicketShape } from "./ticket.ts";
+import type { TicketShape } from "./ticket.ts";
 import { TicketQueue } from "./ticket-queue.ts";
 
 export type { AcquireOptions, LockOptions } from "../lock-recipe.ts";
@@ -50,17 +50,16 @@ export class QueueLock extends LockRecipe<HeldLock> {
 
   protected async take(attempt: Attempt): Promise<HeldLock> {
     const { session, path, mode, chores, knownPaths } = this;
-    const { signal, mayWait } = attempt;
+    const { signal } = attempt;
     const queue = this.#queue;
     const shape = ticketShape(path, this.#shape, this.options, attempt);
-    const foresight = () => queue.foresight({ mayWait });
-    const entering = createTickets(session, [shape], randomUUID(), {
+    const [entered] = await createTickets(session, [shape], randomUUID(), {
       signal,
       chores,
       knownPaths,
-      foresight,
+      list: () => queue.listed(signal),
     });
-    const [entered] = (await entering) as [CreatedTickets<TicketListing | undefined>];
+    if (entered === undefined) throw new Error("no ticket was created");
     const isStamped = this.options.data === undefined;
     const place = new QueueEntry(
       { session, path, mode, queue, chores, onEvent: this.tell, isStamped },

@@ -9,17 +9,10 @@ import { isUnanswered } from "./retry-unanswered.ts";
  */
 export type Removed = "delete" | "missing" | "expiry";
 
-/**
- * Deletes znodes with unique names, over as many connections as it takes. `deleted` gets the zxid
- * of our own delete.
- */
-export function remove(
-  session: Session,
-  nodes: readonly string[],
-  deleted?: (zxid: bigint) => void,
-): Promise<Removed> {
+/** Deletes znodes with unique names, over as many connections as it takes. */
+export function remove(session: Session, nodes: readonly string[]): Promise<Removed> {
   return unlessOver(session, async () => {
-    const removed = await Promise.all(nodes.map((node) => removeOne(session, node, deleted)));
+    const removed = await Promise.all(nodes.map((node) => removeOne(session, node)));
     return removed.includes("missing") ? "missing" : "delete";
   });
 }
@@ -46,15 +39,10 @@ function isLost(session: Session): boolean {
   return session.state === "lost";
 }
 
-async function removeOne(
-  session: Session,
-  path: string,
-  deleted?: (zxid: bigint) => void,
-): Promise<"delete" | "missing"> {
+async function removeOne(session: Session, path: string): Promise<"delete" | "missing"> {
   for (let isRepeated = false; ; isRepeated = true) {
     try {
-      const { zxid } = await session.multi([{ op: "delete", path }]);
-      deleted?.(zxid);
+      await session.delete(path);
       return "delete";
     } catch (error) {
       // After a lost reply the first request may have been the one that deleted it.

@@ -1,26 +1,19 @@
 /**
  * The queue below a lock's path, as one client sees it.
  *
- * The grant rule: the listing is at least as new as our ticket and numbers only grow, so nobody can
- * come in below us later. If nobody who blocks us is below us in it, we are first. Otherwise only
- * the nearest one below is watched: one release wakes one waiter.
+ * The grant rule: the listing is at least as new as our ticket and numbers only grow, so no ticket
+ * can come in below ours later. If no contender that blocks us is below us in it, we are first.
+ * Otherwise only the nearest one below is watched: one release wakes one waiter.
  *
  * All tickets of one queue object share what is known: the newest listing, less those seen to go.
- * Where nobody can slip in below (not beside read/write tickets: a writer that becomes a reader
- * gives its late ticket the number of the first), the event that the last one below has gone is the
- * grant itself, without a question to the server.
- *
- * Every znode that is made below a path takes a number. So where a ticket has got the next one
- * after all that are known, nobody has come in between: all who may be in front of it are known,
- * and no listing is needed. A path that was deleted and made again counts anew; its czxid, asked
- * for behind the ticket, tells. That question too is left out while all is calm: when the ticket is
- * the very next thing that happened on the servers after our last one was deleted from the path, as
- * the zxids tell.
+ * Where no ticket can take an earlier number (not beside read/write tickets: a writer that becomes a
+ * reader gives its late ticket the number of the first), the event that the last one below has gone
+ * is the grant itself, without another listing. The proof is in docs/adr/0007-ticket-numbers.md.
  */
 
 import { AutoResetEvent } from "../../../async/auto-reset-event.ts";
 import { joinPath } from "../../../session/path.ts";
-import type { Session, Stat } from "../../../session/session.ts";
+import type { Session } from "../../../session/session.ts";
 import type { LockListener } from "../events.ts";
 import type { LockMode, Party } from "../holder-record.ts";
 import {
@@ -31,24 +24,11 @@ import {
   isReadWrite,
   parseContenders,
 } from "./contender.ts";
-import { type Foresight, list } from "./create-tickets.ts";
+import { listTickets, SharedListing, type TicketListing } from "./list-tickets.ts";
 import { NodeWatch } from "./node-watch.ts";
 import type { OwnTicket } from "./own-ticket.ts";
 import { type OutsideHolders, QueueReport } from "./queue-report.ts";
-import {
-  checkSequence,
-  isMissing,
-  isNearLast,
-  type Ticket,
-  type TicketListing,
-  ticketGone,
-} from "./ticket.ts";
-
-/**
- * After so many tickets in a row with nothing else between, the next one is expected to be one of
- * them. If not, it costs a question.
- */
-const CALM = 8;
+import { checkSequence, isMissing, type Ticket, ticketGone } from "./ticket.ts";
 
 export interface TicketQueueOptions {
   readonly session: Session;
@@ -72,45 +52,22 @@ export interface WaitOptions {
 
 export class TicketQueue {
   readonly #options: TicketQueueOptions;
+  readonly #shared: SharedListing;
+  #listing: TicketListing | undefined;
   /** First come first: the newest listing, less those seen to go. */
   #present: Contender[] = [];
-  #asOf = -1n;
-  /** Nobody of the newest listing can put another ticket in the place of its own. */
+  /** No client of the newest listing can put another ticket in the place of its own. */
   #isSettled = false;
   #toldStrangers = "";
-  /** The number after all that are known, and the path's czxid. */
-  #nextNumber = -1;
-  #czxid: bigint | undefined;
-  /** The newest ticket has got it, or there was none yet that could. */
-  #isQuiet = true;
-  #isUsed = false;
-  /** When a ticket of ours was last deleted from the path: it was the same path until then. */
-  #leftAt = -1n;
-  /** How many tickets in a row have followed directly. */
-  #calm = 0;
 
   constructor(options: TicketQueueOptions) {
     this.#options = options;
+    this.#shared = new SharedListing(options.session, options.path);
   }
 
-  /**
-   * Called right before a ticket is made. Where it will probably get the next number, gives what
-   * says whether it did: then everybody who may be in front of it is known, and it is taken in as
-   * by {@link note}.
-   */
-  foresight({ mayWait }: { mayWait: boolean }): Foresight | undefined {
-    const isKnown = this.#isUsed && this.#isQuiet;
-    this.#isUsed = true;
-    if (!isKnown) return undefined;
-    const knows = (ticket: Ticket, path: Stat | undefined) => {
-      // Whoever does not wait must not be sent away because of somebody who has gone meanwhile.
-      const isEnough = () => this.#foresees(ticket, path) && (mayWait || this.isFirst(ticket));
-      if (this.#isForeseen(ticket, path)) return isEnough();
-      // Answers that came together are taken in one after the other: the one that it follows may
-      // not be yet.
-      return new Promise<boolean>((resolve) => setImmediate(() => resolve(isEnough())));
-    };
-    return { looks: this.#calm < CALM, knows };
+  /** A listing that has every ticket created in this turn; one request for all of them. */
+  listed(signal: AbortSignal | undefined): Promise<TicketListing> {
+    return this.#shared.next(signal);
   }
 
   /**
@@ -120,18 +77,16 @@ export class TicketQueue {
   note(listing: TicketListing, ticket: Ticket): void {
     const { session, path, onEvent } = this.#options;
     if (isMissing(ticket, listing)) throw ticketGone(path, session);
-    const isAlone = listing.children.length === ticket.nodes.length;
-    const present = isAlone
-      ? [...ticket.contenders]
+    const isKnown = listing === this.#listing;
+    const present = isKnown
+      ? this.#present
       : parseContenders(listing.children, this.#known(ticket));
     checkSequence(ticket, present, path);
-    // A listing that was asked for earlier may be taken in later, and would hide who came between.
-    if (listing.asOf < this.#asOf) return;
-    this.#isQuiet ||= this.#isNext(ticket) && listing.czxid === this.#czxid;
-    this.#asOf = listing.asOf;
+    // A listing that was requested earlier may be taken in later, and would hide tickets that were
+    // created in between.
+    if (isKnown || listing.asOf < (this.#listing?.asOf ?? -1n)) return;
+    this.#listing = listing;
     this.#present = present;
-    this.#czxid = listing.czxid;
-    this.#nextNumber = listing.nextNumber;
     this.#isSettled = !present.some(isReadWrite);
     const sorts = incompatibleKinds(present, listing.children);
     if (sorts.length > 0 && sorts.join() !== this.#toldStrangers) {
@@ -143,13 +98,6 @@ export class TicketQueue {
   /** The ticket is being given back. */
   left({ contenders }: Ticket): void {
     for (const contender of contenders) this.#forget(contender);
-  }
-
-  /** A znode of the ticket was deleted, as this very transaction. */
-  gone({ token }: Ticket, zxid: bigint): void {
-    // A ticket that was not foreseen, or never taken in, may have been on another path than the one
-    // that is known.
-    if (this.#isQuiet && token <= this.#asOf && zxid > this.#leftAt) this.#leftAt = zxid;
   }
 
   /** Nobody is to be waited for. */
@@ -206,35 +154,7 @@ export class TicketQueue {
 
   async #list(ticket: Ticket, signal: AbortSignal | undefined): Promise<void> {
     const { session, path } = this.#options;
-    this.note(await list(session, path, { signal }), ticket);
-  }
-
-  #foresees(ticket: Ticket, path: Stat | undefined): boolean {
-    this.#isQuiet = this.#isForeseen(ticket, path);
-    this.#calm = this.#isDirect(ticket) ? this.#calm + 1 : 0;
-    if (this.#isQuiet) this.#admit(ticket);
-    return this.#isQuiet;
-  }
-
-  #isForeseen(ticket: Ticket, path: Stat | undefined): boolean {
-    return this.#isNext(ticket) && (this.#isDirect(ticket) || path?.czxid === this.#czxid);
-  }
-
-  #isDirect({ token }: Ticket): boolean {
-    return token === this.#leftAt + 1n;
-  }
-
-  #isNext({ contenders }: Ticket): boolean {
-    return contenders.every(
-      (own, index) => own.sequence === this.#nextNumber + index && !isNearLast(own),
-    );
-  }
-
-  #admit({ contenders, token }: Ticket): void {
-    for (const contender of contenders) this.#present.push(contender);
-    this.#nextNumber += contenders.length;
-    // A listing from before would not have it.
-    this.#asOf = token;
+    this.note(await listTickets(session, path, { signal }), ticket);
   }
 
   /** By name: in a long queue nearly all were there before. */

@@ -11,10 +11,10 @@ import {
   type MultiResult,
   OPEN_ACL,
   type Session,
-  type Stat,
 } from "../../../session/session.ts";
 import { bySequence, type Contender, parseContender } from "./contender.ts";
 import type { ParentKind } from "./create-lock-path.ts";
+import type { TicketListing } from "./list-tickets.ts";
 
 /**
  * Near the end of the counter the server hands out the same number twice. Nobody may hold a lock on
@@ -49,23 +49,6 @@ export interface TicketShape {
    * The ACL of the path and its parents where they are missing; open to everybody when left out.
    */
   readonly pathAcl?: readonly Acl[] | undefined;
-}
-
-/** Who was there: a listing, and the last change that it knows of. */
-export interface TicketListing {
-  readonly children: readonly string[];
-  readonly asOf: bigint;
-  /** Of the path itself, and the number that the next znode below it will get. */
-  readonly czxid: bigint;
-  readonly nextNumber: number;
-}
-
-/**
- * All that were ever made below a path have taken one; the server counts them together with those
- * that were deleted.
- */
-export function nextNumber({ cversion, numChildren }: Stat): number {
-  return (cversion + numChildren) >>> 1;
 }
 
 /** A transaction that makes a ticket of each shape. */
@@ -140,7 +123,7 @@ export function sessionLost(): ConnectionError {
 }
 
 /** Its number is one of those that cannot be relied on. */
-export function isNearLast({ sequence }: Contender): boolean {
+function isNearLast({ sequence }: Contender): boolean {
   return sequence >= LAST_SEQUENCE;
 }
 
