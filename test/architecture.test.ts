@@ -50,7 +50,7 @@ const PACKAGES: Readonly<Record<string, (file: string) => boolean>> = {
   chalk: (file) => file.startsWith("render/"),
   inquirer: (file) => file.startsWith("io/"),
   ora: (file) => file.startsWith("io/"),
-  "node-zookeeper-client": (file) => file.startsWith("session/zookeeper/"),
+  "node-zookeeper-client": (file) => file === "session/zookeeper/node-zookeeper-client-adapter.ts",
 };
 
 /** Files have the command's name in kebab-case: `getAcl` is in get-acl.ts. */

@@ -134,18 +134,14 @@ describe("N6 pings depend on socket idleness", () => {
 
 describe("N7 xid never wraps", () => {
   test("after 2^31-1 the numbers of requests begin again at 1", () => {
-    const traffic = new RequestQueue(
-      () => {},
-      new ReadBatches(new ServerVersions(undefined)),
-      0x7ffffffe,
-    );
+    const queue = new RequestQueue(new ReadBatches(new ServerVersions(undefined)), 0x7ffffffe);
     const requests = Array.from({ length: 3 }, () => new Request(Op.exists, () => {}));
-    for (const request of requests) traffic.push({ request, callback: () => {} });
-    traffic.load(0);
-    const flight = traffic.writer.take();
+    for (const request of requests) queue.push(request);
+    queue.load(0);
+    const flight = queue.writer.take();
     const xids = [0, 1, 2].map((index) => flight.readInt32BE(index * 12 + 4));
     expect(xids).toEqual([0x7fffffff, 1, 2]);
-    expect(xids.map((xid) => traffic.answered(xid))).toEqual(requests);
+    expect(xids.map((xid) => queue.answered(xid))).toEqual(requests);
   });
 });
 

@@ -26,7 +26,7 @@ export function openSession(options: SessionOptions): S.Session {
   return new Client(options);
 }
 
-/** A Session over node-zookeeper-client's connection manager, as mended in connection.ts. */
+/** The Session over a connection: one method an operation. */
 class Client extends Znodes implements S.Session {
   readonly #listeners = new Set<(change: S.StateChange) => void>();
   readonly #options: SessionOptions;
@@ -34,14 +34,14 @@ class Client extends Znodes implements S.Session {
   #closed: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
-    const connection = new Connection(options, () => this.#announce());
+    const connection = new Connection(options);
     super(connection, new OperationCaller(connection));
     this.#options = options;
-    connection.connect();
+    connection.onState(() => this.#announce());
   }
 
   get state(): S.SessionState {
-    return this.connection.sessionState;
+    return this.connection.state;
   }
 
   get id(): bigint {
@@ -49,7 +49,7 @@ class Client extends Znodes implements S.Session {
   }
 
   get timeoutMs(): number {
-    return this.connection.sessionTimeout;
+    return this.connection.timeoutMs;
   }
 
   get server(): string | undefined {

@@ -1,12 +1,14 @@
 import { JuteWriter } from "../../../wire/jute.ts";
+import { Opcode } from "../../../wire/protocol.ts";
 import { type ConnectResponse, writeConnectRequest } from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
 import type { RequestQueue } from "../requests/request-queue.ts";
 import type { Credentials } from "./credentials.ts";
+import type { Link } from "./link.ts";
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 export const NO_SESSION = 0n;
-/** How often a read that left together with its goodbye is tried anew in a session of its own. */
+/** How often a read that left together with its closeSession is tried again in a session of its own. */
 const MAX_FRESH_STARTS = 2;
 
 const NO_PASSWORD = Buffer.alloc(16);
@@ -17,12 +19,26 @@ export interface SessionProgress {
   readonly isClosing: boolean;
 }
 
+/**
+ * Ends a session that a server has opened in place of the one that was asked for, on a link that is
+ * not the session's yet.
+ */
+export function closeSessionOn(link: Link): void {
+  const writer = new JuteWriter();
+  const frame = writer.beginFrame();
+  writer.int(1);
+  writer.int(Opcode.closeSession);
+  writer.endFrame(frame);
+  link.write(writer.take());
+  link.end();
+}
+
 /** What a session asks of each new server, and what servers have granted it so far. */
 export class Handshake {
   readonly #options: SessionOptions;
   readonly #session: SessionProgress;
   readonly #credentials: Credentials;
-  readonly #traffic: RequestQueue;
+  readonly #requests: RequestQueue;
   #sessionId = NO_SESSION;
   #password: Buffer = NO_PASSWORD;
   #grantedTimeoutMs: number | undefined;
@@ -32,7 +48,7 @@ export class Handshake {
    */
   #hasMetReadWrite = false;
   /**
-   * The goodbye left together with the handshake: the session has no other purpose than the reads
+   * closeSession left together with the handshake: the session has no other purpose than the reads
    * between them.
    */
   #isOneFlight = false;
@@ -42,12 +58,12 @@ export class Handshake {
     options: SessionOptions,
     session: SessionProgress,
     credentials: Credentials,
-    traffic: RequestQueue,
+    requests: RequestQueue,
   ) {
     this.#options = options;
     this.#session = session;
     this.#credentials = credentials;
-    this.#traffic = traffic;
+    this.#requests = requests;
   }
 
   /** Zero until a server has given one, and again after {@link startOver}. */
@@ -102,8 +118,8 @@ export class Handshake {
 
   /**
    * The connection broke: a session of one flight is forgotten for a new one, a few times; true
-   * when it was. Nothing was done in it but reading, and its goodbye may have been heard: the reads
-   * are as good in a new one.
+   * when it was. Nothing was done in it but reading, and the server may have executed its
+   * closeSession: the reads are as good in a new one.
    */
   startOver(): boolean {
     if (!this.#isOneFlight || this.#freshStarts++ >= MAX_FRESH_STARTS) return false;
@@ -115,13 +131,13 @@ export class Handshake {
   }
 
   /**
-   * For a new session, reads that wait already (and a goodbye behind them) leave together with the
-   * handshake: one round trip. Not writes: a server that has no quorum accepts connections and
+   * For a new session, reads that wait already (and a closeSession behind them) leave together with
+   * the handshake: one round trip. Not writes: a server that has no quorum accepts connections and
    * drops them, and their fate would be unknown.
    */
   #loadReads(writer: JuteWriter, now: number): void {
     this.#credentials.load(writer, now);
-    this.#traffic.load(now, { into: writer, onlyRepeatable: true });
-    this.#isOneFlight = this.#session.isClosing && !this.#traffic.hasQueued;
+    this.#requests.load(now, { into: writer, onlyRepeatable: true });
+    this.#isOneFlight = this.#session.isClosing && !this.#requests.hasQueued;
   }
 }

@@ -32,9 +32,27 @@ export class ServerVersions {
   readonly #asked = new Map<string, Promise<Version | undefined>>();
   /** Undefined where a server does not say. */
   readonly #known = new Map<string, Version | undefined>();
+  #isWanted = false;
+  /** The server that the last handshake was sent to. */
+  #greeted: Endpoint | undefined;
 
   constructor(tls: TlsOptions | undefined) {
     this.#tls = tls;
+  }
+
+  /** A handshake is about to leave to this server. */
+  greeting(endpoint: Endpoint): void {
+    this.#greeted = endpoint;
+    if (this.#isWanted) void this.ask(endpoint);
+  }
+
+  /**
+   * From now on each server is asked while its handshake is under way, so that the answer costs no
+   * time of its own.
+   */
+  askEach(): void {
+    this.#isWanted = true;
+    if (this.#greeted !== undefined) void this.ask(this.#greeted);
   }
 
   ask(endpoint: Endpoint): Promise<Version | undefined> {

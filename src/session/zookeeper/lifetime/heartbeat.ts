@@ -1,6 +1,8 @@
 import { beatMs, type Liveness } from "./liveness.ts";
 
 export interface HeartbeatEvents {
+  /** When the oldest request without an answer was sent; undefined when there is none. */
+  readonly oldestSentAt: number | undefined;
   /**
    * Something must be sent that shows the leader we live, and whose answer shows us that it knows.
    */
@@ -8,7 +10,7 @@ export interface HeartbeatEvents {
   /** The connection must be given up: nothing was heard for too long. */
   silent(why: string): void;
   /** The session must be given up: by the clock a server may have expired it. */
-  expired(): void;
+  expiredByClock(): void;
 }
 
 /**
@@ -25,11 +27,9 @@ export class Heartbeat {
   #attachedAt = 0;
   #lastHeard = 0;
   #lastBeat = 0;
-  #oldestSentAt: () => number | undefined;
 
-  constructor(liveness: Liveness, oldestSentAt: () => number | undefined, events: HeartbeatEvents) {
+  constructor(liveness: Liveness, events: HeartbeatEvents) {
     this.#liveness = liveness;
-    this.#oldestSentAt = oldestSentAt;
     this.#events = events;
   }
 
@@ -74,7 +74,7 @@ export class Heartbeat {
 
   /** What left with a handshake is looked at when that has been answered, however long it took. */
   #unansweredSince(now: number): number {
-    return Math.max(this.#oldestSentAt() ?? now, this.#attachedAt);
+    return Math.max(this.#events.oldestSentAt ?? now, this.#attachedAt);
   }
 
   #schedule(): void {
@@ -94,10 +94,10 @@ export class Heartbeat {
   }
 
   #check(): void {
-    if (this.#liveness.aliveForMs() <= 0) return this.#despair();
+    if (this.#liveness.aliveForMs() <= 0) return this.#checkExpiry();
     const now = this.#liveness.now();
     if (this.#attached) {
-      if (now - this.#lastHeard >= this.#silenceMs) return this.#doubt();
+      if (now - this.#lastHeard >= this.#silenceMs) return this.#checkSilence();
       // Events alone are no answer: a server that leaves a beat unanswered is of no use.
       if (now - this.#unansweredSince(now) >= this.#silenceMs)
         return this.#events.silent("the server sends, but it does not answer");
@@ -110,14 +110,14 @@ export class Heartbeat {
   }
 
   /**
-   * The same for the session's life: an answer to a late request may be waiting, and would prove it
-   * alive.
+   * An answer to a late request may be waiting in the socket, and would prove the session alive: it
+   * is read before the session is given up.
    */
-  #despair(): void {
+  #checkExpiry(): void {
     setImmediate(() => {
       if (this.#timeoutMs === 0) return;
       if (this.#liveness.aliveForMs() > 0) return this.#schedule();
-      this.#events.expired();
+      this.#events.expiredByClock();
     });
   }
 
@@ -125,7 +125,7 @@ export class Heartbeat {
    * The process may have been paused with the answer waiting in the socket: let it be read before
    * judging.
    */
-  #doubt(): void {
+  #checkSilence(): void {
     const heardBefore = this.#lastHeard;
     setImmediate(() => {
       if (!this.#attached) return;

@@ -1,23 +1,20 @@
 import { ConnectionError, PermissionError, type ZkshError } from "../../../errors.ts";
 import { ErrorCode } from "../../../wire/protocol.ts";
 import type { LostReason } from "../../session.ts";
-import { LibraryState } from "../node-zookeeper-client-adapter.ts";
 import { errorName } from "../requests/error-codes.ts";
 
 /** How a session ended. */
 export interface Loss {
   readonly reason: LostReason;
-  /** What everything asked of the session from then on gets. */
+  /** What requests made from then on fail with. */
   readonly error: ZkshError;
-  /** The package's state from then on. */
-  readonly state: number;
-  /** What everything that still waits for an answer is told. */
+  /** The error number for requests that still wait for an answer. */
   readonly code: number;
 }
 
 export function closed(): Loss {
   const error = new ConnectionError("session-closed", "the session is closed", { sent: false });
-  return { reason: "closed", error, state: LibraryState.CLOSED, code: ErrorCode.sessionExpired };
+  return { reason: "closed", error, code: ErrorCode.sessionExpired };
 }
 
 /** No server was ever found. */
@@ -29,7 +26,6 @@ export function unreachable(message: string): Loss {
   return {
     reason: "unreachable",
     error,
-    state: LibraryState.CLOSED,
     code: ErrorCode.sessionExpired,
   };
 }
@@ -42,7 +38,6 @@ export function authFailed(code: number): Loss {
   return {
     reason: "auth-failed",
     error,
-    state: LibraryState.AUTHENTICATION_FAILED,
     code: ErrorCode.authFailed,
   };
 }
@@ -54,5 +49,5 @@ export function expired(why: string): Loss {
     `the session has expired: ${why} (SessionExpired)`,
     { code },
   );
-  return { reason: "expired", error, state: LibraryState.SESSION_EXPIRED, code };
+  return { reason: "expired", error, code };
 }

@@ -10,7 +10,6 @@ import type {
   WatchKind,
   WatchListener,
 } from "../../session.ts";
-import type { Endpoint } from "../connecting/link.ts";
 import { knows, SINCE, type Version } from "../connecting/server-version.ts";
 import type { Connection } from "../connection.ts";
 import type { Forget, OneShotKind } from "../watches/watch-registry.ts";
@@ -42,16 +41,9 @@ export interface Operation<T> {
  */
 export class OperationCaller {
   readonly #connection: Connection;
-  #isVersionWanted = false;
-  /** The server that the last handshake was sent to. */
-  #greeted: Endpoint | undefined;
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    connection.on("greeting", (endpoint: Endpoint) => {
-      this.#greeted = endpoint;
-      if (this.#isVersionWanted) void connection.versions.ask(endpoint);
-    });
   }
 
   /** Sends an operation in this very turn; a bad path rejects like any other failure. */
@@ -97,7 +89,7 @@ export class OperationCaller {
       watches.addOneShot(as, serverPath, watch);
       // Many servers keep one mode a path, so that a one-shot watch ends the persistent one
       // (ZOOKEEPER-4466).
-      if (watches.hasPersistent(serverPath)) this.#connection.rearm(serverPath);
+      if (watches.hasPersistent(serverPath)) this.#connection.reregister(serverPath);
     };
     const operation: Operation<T> = {
       opcode,
@@ -154,8 +146,7 @@ export class OperationCaller {
     const { removed, forget } = this.#connection.watches.remove(serverPath, listener, options.kind);
     // A server forgets a connection's watches with the connection: while suspended there is nothing
     // to ask for.
-    const { sessionState } = this.#connection;
-    if (forget === undefined || sessionState !== "connected") return removed;
+    if (forget === undefined || this.#connection.state !== "connected") return removed;
     if (!(await this.has("removeWatches", options))) return removed;
     const operation: Operation<void> = {
       opcode: Opcode.removeWatches,
@@ -169,7 +160,7 @@ export class OperationCaller {
     };
     await this.call(operation, options);
     // Of a kind that goes, the server forgets persistent watches too.
-    this.#connection.rearm(serverPath);
+    this.#connection.reregister(serverPath);
     return removed;
   }
 
@@ -214,10 +205,8 @@ export class OperationCaller {
   }
 
   async #attachedVersion(): Promise<Version | undefined> {
-    this.#isVersionWanted = true;
     const { versions } = this.#connection;
-    // While the handshake is under way, so that the answer costs no time of its own.
-    if (this.#greeted) void versions.ask(this.#greeted);
+    versions.askEach();
     await this.#connection.whenConnected();
     const { endpoint } = this.#connection;
     return endpoint && awaited(versions.ask(endpoint));

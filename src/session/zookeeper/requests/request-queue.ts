@@ -1,9 +1,10 @@
 import { type JuteReader, JuteWriter, MalformedFrameError } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
 import { readMultiHeader, readResultCode } from "../../../wire/records.ts";
+import type { Endpoint } from "../connecting/link.ts";
 import { CongestionWindow } from "./congestion-window.ts";
 import { type ReadBatches, writeBatch } from "./read-batches.ts";
-import { type Callback, type Failure, MAX_LOSSES, type Request } from "./request.ts";
+import { type Failure, MAX_LOSSES, type Request } from "./request.ts";
 import { Ring } from "./ring.ts";
 
 /**
@@ -15,8 +16,8 @@ const MAX_XID = 0x7fffffff;
 
 /**
  * The requests of a session: those that wait to be sent and those that wait for their answer, both
- * in order. It stands in for the package's packet queue, which it improves on in three ways:
- * constant-time ends, requests that can be taken back, and one buffer for all requests of a turn.
+ * in order. Its ends take constant time, requests can be taken back, and all requests of a turn
+ * leave in one buffer.
  */
 export class RequestQueue {
   readonly window = new CongestionWindow();
@@ -24,7 +25,6 @@ export class RequestQueue {
   readonly #queue = new Ring<Request>();
   readonly #inFlight = new Ring<Request>();
   readonly #writer = new JuteWriter();
-  readonly #onQueued: () => void;
   readonly #maxBytes: number;
   #lastXid: number;
   /** The request whose reply has just cost the connection. */
@@ -34,13 +34,7 @@ export class RequestQueue {
    * The first request gets the number after `lastXid`. A request of more than `maxBytes` is
    * refused.
    */
-  constructor(
-    onQueued: () => void,
-    batches: ReadBatches,
-    lastXid = 0,
-    maxBytes = Number.POSITIVE_INFINITY,
-  ) {
-    this.#onQueued = onQueued;
+  constructor(batches: ReadBatches, lastXid = 0, maxBytes = Number.POSITIVE_INFINITY) {
     this.batches = batches;
     this.#lastXid = lastXid;
     this.#maxBytes = maxBytes;
@@ -50,7 +44,7 @@ export class RequestQueue {
     return this.#writer;
   }
 
-  /** Requests whose answer somebody still waits for, sent or not. */
+  /** How many requests have a caller that still waits for the answer, sent or not. */
   get awaited(): number {
     const isAwaited = (request: Request) => !request.cancelled && !request.abandoned;
     return this.#queue.count(isAwaited) + this.#inFlight.count(isAwaited);
@@ -64,12 +58,14 @@ export class RequestQueue {
     return this.#inFlight.peek()?.sentAt;
   }
 
-  /** The package's queue() hands requests over in this shape. */
-  push({ request, callback }: { request: object; callback: unknown }): void {
-    const queued = request as Request;
-    queued.callback = callback as Callback;
-    this.#queue.push(queued);
-    this.#onQueued();
+  push(request: Request): void {
+    this.#queue.push(request);
+  }
+
+  /** A server has accepted the session. */
+  attach(timeoutMs: number, endpoint: Endpoint): void {
+    this.window.attach(timeoutMs);
+    this.batches.attach(endpoint);
   }
 
   /**

@@ -8,14 +8,14 @@ import type { Request } from "./request.ts";
 import type { RequestQueue } from "./request-queue.ts";
 import { Ring } from "./ring.ts";
 
-/** Nobody waits for the answer, so any number will do. */
+/** The answer is not read, so any number will do. */
 const LAST_XID = 1;
 
 /**
  * What leaves on the connection of the moment, in the right order and in as few writes as possible.
  */
 export class RequestWriter {
-  readonly #traffic: RequestQueue;
+  readonly #requests: RequestQueue;
   readonly #credentials: Credentials;
   readonly #liveness: Liveness;
   readonly #pings = new Ring<number>();
@@ -23,8 +23,8 @@ export class RequestWriter {
   #isWritable = false;
   #isScheduled = false;
 
-  constructor(traffic: RequestQueue, credentials: Credentials, liveness: Liveness) {
-    this.#traffic = traffic;
+  constructor(requests: RequestQueue, credentials: Credentials, liveness: Liveness) {
+    this.#requests = requests;
     this.#credentials = credentials;
     this.#liveness = liveness;
   }
@@ -37,7 +37,7 @@ export class RequestWriter {
   attach(link: Link, watches: readonly SetWatchesPiece[]): void {
     this.#link = link;
     this.#isWritable = true;
-    this.#credentials.load(this.#traffic.writer, this.#liveness.now());
+    this.#credentials.load(this.#requests.writer, this.#liveness.now());
     this.#loadWatches(watches);
     this.#write(link);
   }
@@ -45,6 +45,11 @@ export class RequestWriter {
   detach(): void {
     this.#link = undefined;
     this.#pings.drain();
+  }
+
+  add(request: Request): void {
+    this.#requests.push(request);
+    this.schedule();
   }
 
   /** Sends at the end of this turn, so that everything asked for in it leaves together. */
@@ -59,8 +64,8 @@ export class RequestWriter {
 
   /** Answers may have made room for requests that wait. */
   refill(): void {
-    this.#traffic.readOut();
-    if (this.#traffic.wantsRefill) this.schedule();
+    this.#requests.readOut();
+    if (this.#requests.wantsRefill) this.schedule();
   }
 
   drained(): void {
@@ -72,11 +77,11 @@ export class RequestWriter {
     const link = this.#link;
     if (link === undefined || !this.#isWritable) return;
     const now = this.#liveness.now();
-    this.#credentials.load(this.#traffic.writer, now);
+    this.#credentials.load(this.#requests.writer, now);
     do {
-      this.#traffic.load(now);
+      this.#requests.load(now);
       this.#write(link);
-    } while (this.#isWritable && this.#traffic.canLoad);
+    } while (this.#isWritable && this.#requests.canLoad);
   }
 
   /** Sends a request that only the leader can answer, past everything that waits in the queue. */
@@ -84,7 +89,7 @@ export class RequestWriter {
     if (this.#link === undefined) return;
     // On another connection its answer would prove nothing: it is never repeated.
     request.abandoned = true;
-    this.#traffic.loadFirst(request, this.#liveness.now());
+    this.#requests.loadFirst(request, this.#liveness.now());
     this.#write(this.#link);
   }
 
@@ -104,14 +109,14 @@ export class RequestWriter {
       this.#liveness.answered(sentAt, { byLeader: true, isCommitted: false });
   }
 
-  /** A last word on a connection about to be left, past everything that waits. */
-  sayGoodbye(): void {
+  /** Sends closeSession on a connection about to be left, past everything that waits. */
+  closeSession(): void {
     if (this.#link === undefined) return;
     this.#frame(LAST_XID, Opcode.closeSession, () => {});
     this.#write(this.#link);
   }
 
-  rearm(watches: readonly SetWatchesPiece[]): void {
+  setWatches(watches: readonly SetWatchesPiece[]): void {
     if (this.#link === undefined) return;
     this.#loadWatches(watches);
     this.#write(this.#link);
@@ -128,7 +133,7 @@ export class RequestWriter {
   }
 
   #frame(xid: number, opcode: number, body: (writer: JuteWriter) => void): void {
-    const { writer } = this.#traffic;
+    const { writer } = this.#requests;
     const frame = writer.beginFrame();
     writer.int(xid);
     writer.int(opcode);
@@ -137,7 +142,7 @@ export class RequestWriter {
   }
 
   #write(link: Link): void {
-    const { writer } = this.#traffic;
+    const { writer } = this.#requests;
     if (writer.length === 0) return;
     this.#isWritable = link.write(writer.take());
   }

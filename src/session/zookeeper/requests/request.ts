@@ -35,12 +35,11 @@ export interface ReplyLength {
 export type Callback = (failure: Failure | null, body: JuteReader | null, zxid: bigint) => void;
 
 /**
- * One request on its way. `header` and `payload` are what the package's queue looks at; the bytes
- * are made by `encode`, straight into the flight's buffer, when the request leaves.
+ * One request on its way. Its bytes are made by `encode`, straight into the flight's buffer, when
+ * the request leaves.
  */
 export class Request {
   readonly type: number;
-  readonly payload = null;
   readonly encode: (writer: JuteWriter) => void;
   callback: Callback = () => {};
   xid = 0;
@@ -81,11 +80,6 @@ export class Request {
     this.encode = encode;
     this.path = path;
     this.isPlainRead = isPlainRead;
-  }
-
-  /** The package looks for the opcode in here; another object for every request would be waste. */
-  get header(): { readonly type: number } {
-    return this;
   }
 
   /**

@@ -37,6 +37,6 @@ export class WatchReregistration {
 
   #pieces(lastZxid: bigint, only?: string): SetWatchesPiece[] {
     if (this.#unanswered === 0) this.#since = lastZxid;
-    return this.#watches.rearm(this.#since, only);
+    return this.#watches.setAgain(this.#since, only);
   }
 }

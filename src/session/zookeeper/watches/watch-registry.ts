@@ -169,7 +169,7 @@ export class WatchRegistry {
    * The bodies of the setWatches requests that set everything (or what is on one path) again on a
    * new connection.
    */
-  rearm(relativeZxid: bigint, only?: string): SetWatchesPiece[] {
+  setAgain(relativeZxid: bigint, only?: string): SetWatchesPiece[] {
     const pieces: SetWatchesPiece[] = [];
     let piece: SetWatchesPiece | undefined;
     const add = (list: keyof WatchLists, path: string) => {

@@ -30,7 +30,10 @@ beforeEach(() => {
   events = [];
   startedAt = performance.now();
   liveness = new Liveness({ now: () => performance.now() + pausedMs });
-  heartbeat = new Heartbeat(liveness, () => oldestSentAt, {
+  heartbeat = new Heartbeat(liveness, {
+    get oldestSentAt() {
+      return oldestSentAt;
+    },
     beat: () => {
       note("beat");
       lastBeat = liveness.now();
@@ -40,7 +43,7 @@ beforeEach(() => {
       note(`silent: ${why}`);
       heartbeat.detach();
     },
-    expired: () => {
+    expiredByClock: () => {
       note("expired");
       heartbeat.stop();
     },

@@ -239,33 +239,30 @@ describe("a connection that breaks under a batch", () => {
 });
 
 /** What leaves of a queue with many plain reads, without a socket. */
-function startTraffic(): {
-  traffic: RequestQueue;
+function startQueue(): {
+  queue: RequestQueue;
   framesOf(reads: number, options?: { onlyRepeatable: boolean }): number;
 } {
   const batches = new ReadBatches({
     ask: async () => [3, 8, 0] as const,
   } as unknown as ServerVersions);
   batches.attach({ address: "a:1", host: "a", ip: "127.0.0.1", port: 1 });
-  const traffic = new RequestQueue(() => {}, batches);
+  const queue = new RequestQueue(batches);
   const framesOf = (reads: number, options?: { onlyRepeatable: boolean }) => {
     for (let i = 0; i < reads; i++) {
-      traffic.push({
-        request: new Request(Opcode.getData, () => {}, "/", true),
-        callback: () => {},
-      });
+      queue.push(new Request(Opcode.getData, () => {}, "/", true));
     }
-    traffic.load(0, options);
-    const flight = traffic.writer.take();
+    queue.load(0, options);
+    const flight = queue.writer.take();
     let frames = 0;
     for (let at = 0; at < flight.length; at += 4 + flight.readInt32BE(at)) frames++;
     return frames;
   };
-  return { traffic, framesOf };
+  return { queue, framesOf };
 }
 
 test("reads leave with a handshake one by one, whatever the last server could do", async () => {
-  const { framesOf } = startTraffic();
+  const { framesOf } = startQueue();
   // Asks what the server is.
   expect(framesOf(20)).toBe(20);
   await Promise.resolve();
@@ -281,13 +278,13 @@ test.each([
 ])(
   "$underWay batches are under way where a round trip takes $tookMs ms",
   async ({ tookMs, underWay }) => {
-    const { traffic, framesOf } = startTraffic();
+    const { queue, framesOf } = startQueue();
     framesOf(16);
     await Promise.resolve();
     expect(framesOf(2_000)).toBe(1);
-    for (let i = 0; i < 100; i++) traffic.window.answered(0, 0);
-    traffic.batches.returned();
-    traffic.batches.answered(tookMs);
+    for (let i = 0; i < 100; i++) queue.window.answered(0, 0);
+    queue.batches.returned();
+    queue.batches.answered(tookMs);
     expect(framesOf(0)).toBe(underWay);
   },
 );

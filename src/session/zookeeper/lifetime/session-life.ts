@@ -1,0 +1,276 @@
+import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
+import type { SessionState } from "../../session.ts";
+import { type ConnectFailure, connectFailureOf } from "../connecting/connect-failures.ts";
+import type { Attached } from "../connecting/connector.ts";
+import {
+  closeSessionOn,
+  DEFAULT_TIMEOUT_MS,
+  Handshake,
+  NO_SESSION,
+} from "../connecting/handshake.ts";
+import type { Endpoint } from "../connecting/link.ts";
+import { ServerSearch, type ServerSearchEvents } from "../connecting/server-search.ts";
+import type { ConnectionParts } from "../connection-parts.ts";
+import { ConnectionState } from "../node-zookeeper-client-adapter.ts";
+import { ReplyHandler, type ReplyOutcomes } from "../requests/reply-handler.ts";
+import { type Callback, Request } from "../requests/request.ts";
+import { failLater } from "../requests/request-queue.ts";
+import { Heartbeat, type HeartbeatEvents } from "./heartbeat.ts";
+import { closed, expired, type Loss, unreachable } from "./loss.ts";
+
+/**
+ * How long closeSession may take. It has been sent by then, or there is no server to read it and
+ * the session is left to expire.
+ */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/**
+ * The life of a session: it attaches to a server, is suspended when the connection breaks, attaches
+ * to the next, and ends once, for one reason. What its parts find out (a reply, a silent server, a
+ * found server) arrives in the methods of the three interfaces.
+ */
+export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOutcomes {
+  readonly #parts: ConnectionParts;
+  readonly #state: ConnectionState;
+  readonly #handshake: Handshake;
+  readonly #replies: ReplyHandler;
+  readonly #heartbeat: Heartbeat;
+  readonly #search: ServerSearch;
+  readonly #listeners = new Set<() => void>();
+  #closeTimer: NodeJS.Timeout | undefined;
+  #lost: Loss | undefined;
+
+  constructor(parts: ConnectionParts) {
+    const { options, clock, liveness, credentials, requests, writer } = parts;
+    this.#parts = parts;
+    this.#state = new ConnectionState(writer, () => this.#tellListeners());
+    this.#handshake = new Handshake(options, this, credentials, requests);
+    this.#replies = new ReplyHandler(parts, this);
+    this.#heartbeat = new Heartbeat(liveness, this);
+    this.#search = new ServerSearch(options, this.#handshake, clock, this);
+  }
+
+  get id(): bigint {
+    return this.#handshake.sessionId;
+  }
+
+  get timeoutMs(): number {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#parts.options;
+    return this.#handshake.grantedTimeoutMs ?? timeoutMs;
+  }
+
+  get state(): SessionState {
+    return this.#state.sessionState;
+  }
+
+  get isReadOnly(): boolean {
+    return this.#state.isReadOnly;
+  }
+
+  get lastZxid(): bigint {
+    return this.#replies.lastZxid;
+  }
+
+  /** The server attached to. */
+  get endpoint(): Endpoint | undefined {
+    return this.#parts.writer.link?.endpoint;
+  }
+
+  get isClosing(): boolean {
+    return this.#closeTimer !== undefined;
+  }
+
+  get lost(): Loss | undefined {
+    return this.#lost;
+  }
+
+  /** The oldest request or credential that the server has not answered. */
+  get oldestSentAt(): number | undefined {
+    const { requests, credentials } = this.#parts;
+    return earliest(requests.oldestSentAt, credentials.oldestSentAt);
+  }
+
+  /** Listens to changes of the state; returns the function that stops listening. */
+  onState(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  start(): void {
+    this.#search.start();
+    this.#state.connecting();
+  }
+
+  queue(request: Request, callback: Callback): void {
+    if (this.isClosing) callback({ code: ErrorCode.connectionLoss }, null, 0n);
+    else this.#state.queue(request, callback);
+  }
+
+  /**
+   * Asks the server to end the session, behind every request already made; `done` is called once,
+   * in any case. Pending requests keep their own deadlines; only closeSession is limited.
+   */
+  close(done: () => void): void {
+    if (this.#lost !== undefined || this.isClosing) return done();
+    const { requests } = this.#parts;
+    const end = () => {
+      this.end(closed());
+      done();
+    };
+    if (this.id === NO_SESSION && requests.awaited === 0) return end();
+    const timeUp = () => (requests.awaited <= 1 ? end() : this.#closeTimer?.refresh());
+    this.#state.queue(new Request(Opcode.closeSession, () => {}), end);
+    this.#closeTimer = setTimeout(timeUp, CLOSE_TIMEOUT_MS);
+  }
+
+  greeting(endpoint: Endpoint): void {
+    this.#parts.versions.greeting(endpoint);
+  }
+
+  attached({ link, frames, response, sentAt }: Attached): void {
+    if (response.timeoutMs <= 0) {
+      link.destroy();
+      return this.end(expired("the server has expired it"));
+    }
+    if (this.#handshake.isAnotherSession(response)) {
+      closeSessionOn(link);
+      return this.end(expired("the server has opened another session in its place"));
+    }
+    const { options, liveness, requests, writer, reregistration, leases, watches } = this.#parts;
+    const { endpoint } = link;
+    const id = BigInt.asUintN(64, response.sessionId).toString(16);
+    options.trace?.(
+      `attached to ${endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`,
+    );
+    const isReturn = this.#handshake.hasMetServer;
+    const gapFrom = this.lastZxid;
+    this.#handshake.accepted(response);
+    liveness.start(this.timeoutMs, sentAt);
+    this.#heartbeat.attach(this.timeoutMs);
+    requests.attach(this.timeoutMs, endpoint);
+    link.listen({
+      open: () => {},
+      data: (chunk) => this.#received(chunk),
+      drain: () => writer.drained(),
+      closed: (error) => this.dropLink(connectFailureOf(error)),
+    });
+    writer.attach(link, isReturn ? reregistration.all(gapFrom) : []);
+    this.#state.connected({ isReadOnly: response.readOnly });
+    // The handshake proves nothing for a lease: the first committed answer on this connection does.
+    if (!leases.isEmpty) this.#heartbeat.beatNow();
+    if (isReturn) watches.announceGap(gapFrom);
+    if (response.readOnly) this.#search.lookForReadWrite(endpoint);
+    writer.flush();
+    this.#replies.attach(frames);
+  }
+
+  attemptFailed(): void {
+    this.#failUnanswered();
+  }
+
+  unreachable(message: string): void {
+    this.end(unreachable(message));
+  }
+
+  foundReadWrite(address: string): void {
+    this.dropLink({ says: `moving to ${address}, which can write`, kind: "transient" });
+  }
+
+  beat(): void {
+    const { writer } = this.#parts;
+    if (this.isReadOnly) writer.ping();
+    else writer.beat(this.#syncBeat());
+  }
+
+  silent(why: string): void {
+    this.dropLink({ says: why, kind: "transient" });
+  }
+
+  /** A server may expire the session now, even if one of them still thinks otherwise. */
+  expiredByClock(): void {
+    // The server may still be listening: then the ephemerals go now, not a timeout later.
+    this.#parts.writer.closeSession();
+    this.end(expired(`no server has answered for most of its ${this.timeoutMs} ms`));
+  }
+
+  serverAnswered(): void {
+    this.#search.proved();
+  }
+
+  /** The connection is of no use any more: suspends the session and looks for another server. */
+  dropLink(why: ConnectFailure): void {
+    const { writer, options } = this.#parts;
+    const { link } = writer;
+    if (link === undefined) return;
+    options.trace?.(`left ${link.endpoint.address}: ${why.says}`);
+    this.#detach();
+    link.destroy();
+    this.#search.left(link.endpoint, why);
+    this.#heartbeat.detach();
+    this.#state.disconnected();
+    if (this.#handshake.startOver()) this.#heartbeat.stop();
+    this.#failUnanswered();
+    this.#search.start();
+  }
+
+  end(loss: Loss): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = loss;
+    const { options, writer, requests, credentials, watches } = this.#parts;
+    options.trace?.(`session over: ${loss.reason}`);
+    const { link } = writer;
+    this.#detach();
+    link?.end();
+    clearTimeout(this.#closeTimer);
+    this.#heartbeat.stop();
+    this.#search.stop();
+    this.#state.ended(loss.reason);
+    failLater(requests.drain(), { code: loss.code });
+    credentials.lose(loss.code);
+    watches.lose();
+  }
+
+  #received(chunk: Buffer): void {
+    const now = this.#parts.liveness.now();
+    this.#heartbeat.heard(now);
+    this.#replies.received(chunk, now);
+  }
+
+  #detach(): void {
+    this.#parts.liveness.detach();
+    this.#parts.writer.detach();
+    this.#replies.detach();
+  }
+
+  /**
+   * The leader's answer to a sync is the second step of the lease's proof; a committed transaction
+   * behind it is the third.
+   */
+  #syncBeat(): Request {
+    const { leases, writer } = this.#parts;
+    const request = new Request(Opcode.sync, (body) => body.string("/"), "/");
+    request.callback = (failure) => {
+      if (failure === null && !leases.isEmpty) writer.beat(leases.beat());
+    };
+    return request;
+  }
+
+  /** Requests that a broken connection left unanswered: repeated where harmless, else failed. */
+  #failUnanswered(): void {
+    const { credentials, requests } = this.#parts;
+    const hadSession = this.#handshake.hasMetServer;
+    credentials.connectionLost({ hadSession });
+    const unknown = requests.connectionLost({ hadSession });
+    failLater(unknown, { code: ErrorCode.connectionLoss });
+  }
+
+  /** While the session is closing, only its end is news. */
+  #tellListeners(): void {
+    if (this.isClosing && this.#lost === undefined) return;
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+function earliest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
