@@ -1,16 +1,42 @@
 import { defineConfig } from "vitest/config";
+import { leftOut } from "./test/support/needs.ts";
 
+const root = import.meta.dirname;
+const shared = { testTimeout: 30_000, hookTimeout: 60_000, pool: "forks" } as const;
+
+// A test file's name says what the test needs; see CONTRIBUTING.md.
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
-    exclude: ["test/defects/**"],
-    globalSetup: "test/support/global-setup.ts",
     reporters: ["default", "./test/support/reporter.ts"],
-    pool: "forks",
-    // Real servers run beside the workers, and some tests look at clocks: more workers than cores
-    // only make them flaky.
-    maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Most tests wait for a server, a process or a deadline: more workers than cores.
+    maxWorkers: 4,
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["test/**/*.test.ts"],
+          exclude: ["test/**/*.{embedded,integration,contract}.test.ts", "test/defects/**"],
+          setupFiles: "test/support/setup-unit.ts",
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "embedded",
+          include: ["test/**/*.{embedded,contract}.test.ts"],
+          globalSetup: "test/support/setup-build.ts",
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: "integration",
+          include: ["test/**/*.{integration,contract}.test.ts"],
+          exclude: leftOut(root),
+          globalSetup: ["test/support/setup-build.ts", "test/support/setup-real-server.ts"],
+        },
+      },
+    ],
   },
 });

@@ -157,3 +157,35 @@ describe("commands", () => {
     );
   });
 });
+
+describe("tests", () => {
+  /** What a test file may import, directly or through helpers, by what its name says it needs. */
+  const REAL = ["zookeeper-server", "shared-server", "java", "terminal", "certificates"];
+  const LOCAL = ["fake-server", "fault-proxy", "zksh-process", "free-port", "four-letter-word"];
+  const real = REAL.map((name) => join(root, `test/support/${name}.ts`));
+  const local = LOCAL.map((name) => join(root, `test/support/${name}.ts`)).concat(
+    join(src, "embedded/server.ts"),
+  );
+
+  /** The file and what it loads: helpers with what they load in turn, source files alone. */
+  function loadedBy(file: string, seen: Set<string> = new Set()): Set<string> {
+    if (seen.has(file)) return seen;
+    seen.add(file);
+    if (!file.startsWith(join(root, "test")) || !existsSync(file)) return seen;
+    const source = readFileSync(file, "utf8").replace(/^import type .*$/gm, "");
+    for (const path of importsOf(source))
+      if (path.startsWith(".")) loadedBy(join(dirname(file), path), seen);
+    return seen;
+  }
+
+  const testFiles = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".test.ts") && !name.startsWith("defects/"),
+  );
+
+  test.each(testFiles)("%s loads only what its name allows", (name) => {
+    const needs = /\.(embedded|integration|contract)\.test\.ts$/.exec(name)?.[1];
+    const forbidden = needs === undefined ? [...real, ...local] : needs === "embedded" ? real : [];
+    const loaded = loadedBy(join(root, "test", name));
+    expect(forbidden.filter((file) => loaded.has(file))).toEqual([]);
+  });
+});

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { addWatch } from "../../src/commands/add-watch.ts";
+import { renderAll } from "./render-all.ts";
 import { expected, outcome, type Row } from "./run.ts";
-import { renderAll, shellContext } from "./shell-context.ts";
+import { shellContext } from "./shell-context.ts";
 
 const rows: Row[] = [
   {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { removeWatches } from "../../src/commands/removewatches.ts";
 import { rejection } from "../support/open-session.ts";
+import { renderAll } from "./render-all.ts";
 import { expected, outcome, type Row } from "./run.ts";
-import { renderAll, shellContext } from "./shell-context.ts";
+import { shellContext } from "./shell-context.ts";
 
 const none = {
   children: false,

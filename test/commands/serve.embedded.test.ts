@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { serve } from "../../src/commands/serve.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "../../src/embedded/server.ts";
 import { fourLetterWord } from "../support/four-letter-word.ts";
+import { renderAll } from "./render-all.ts";
 import { run } from "./run.ts";
-import { renderAll } from "./shell-context.ts";
 
 const started: EmbeddedServer[] = [];
 

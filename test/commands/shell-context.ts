@@ -1,10 +1,7 @@
 import type { Context } from "../../src/commands/command.ts";
 import type { Shell } from "../../src/commands/context.ts";
-import { createRenderer, type OutputFormat } from "../../src/render/renderer.ts";
-import { plainTheme } from "../../src/render/theme.ts";
-import type { Result } from "../../src/results/result.ts";
 import type { Session, WatchListener } from "../../src/session/session.ts";
-import { openFresh } from "../support/open-session.ts";
+import { openFresh } from "../support/fresh-session.ts";
 
 /** What a command sees at the prompt, on a real server; `heard` keeps the watch events. */
 export async function shellContext(): Promise<{
@@ -27,20 +24,4 @@ export async function shellContext(): Promise<{
     shell,
   } as Partial<Context> as Context;
   return { context, session, heard, onWatch };
-}
-
-/** What a result says on stdout, in every form. */
-export async function renderAll(
-  result: Result,
-): Promise<Record<"terminal" | "pipe" | "json" | "zkcli", string>> {
-  const render = async (format: OutputFormat, isTTY: boolean) => {
-    const view = { isTTY, columns: 80, theme: plainTheme, isQuiet: false, now: Date.now };
-    return String((await createRenderer(format, view)).result(result).out ?? "");
-  };
-  return {
-    terminal: await render("text", true),
-    pipe: await render("text", false),
-    json: await render("json", false),
-    zkcli: await render("zkcli", false),
-  };
 }

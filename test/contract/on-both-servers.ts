@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { type EmbeddedServer, startEmbeddedServer } from "../../src/embedded/server.ts";
 import type { Session } from "../../src/session/session.ts";
 import { openFor } from "../support/open-session.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { hasSharedServer, sharedServer } from "../support/shared-server.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 import { type Handshake, RawClient } from "./raw-client.ts";
 
@@ -66,11 +66,19 @@ export class ServerUnderTest {
   }
 }
 
-/** The same test bodies for Apache ZooKeeper, which is the truth, and for the embedded server. */
+/**
+ * The same test bodies for Apache ZooKeeper, which is the truth, and for the embedded server: the
+ * project that runs the file says which.
+ */
 export function onBothServers(
   define: (server: ServerUnderTest) => void,
   settings?: ServerSettings,
 ): void {
+  if (hasSharedServer()) onReal(define, settings);
+  else onEmbedded(define, settings);
+}
+
+function onReal(define: (server: ServerUnderTest) => void, settings?: ServerSettings): void {
   describe("real", () => {
     let own: ZooKeeperServer | undefined;
     if (settings !== undefined) {
@@ -81,7 +89,9 @@ export function onBothServers(
     }
     define(new ServerUnderTest(() => own?.address ?? sharedServer()));
   });
+}
 
+function onEmbedded(define: (server: ServerUnderTest) => void, settings?: ServerSettings): void {
   describe("embedded", () => {
     let server: EmbeddedServer | undefined;
     beforeAll(async () => {

@@ -30,7 +30,7 @@ import {
 } from "./plain.ts";
 
 // node-zookeeper-client 1.1.3 as it is. The same experiments with our session:
-// test/session/defects-new-n1-n11.embedded.test.ts.
+// test/session/defects-new-n1-n11.integration.test.ts.
 
 const { CONNECTION_LOSS, NO_AUTH } = zookeeper.Exception;
 const SECRET = Buffer.from("ann:secret");

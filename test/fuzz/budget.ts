@@ -1,12 +1,15 @@
 /**
  * How much is fuzzed, and from which seed: repeatable with ZKSH_FUZZ_SEED, longer with
- * ZKSH_FUZZ_SECONDS.
+ * ZKSH_FUZZ_SECONDS. `npm run test:fuzz` takes a minute.
  */
 
 export const SEED = Number(process.env.ZKSH_FUZZ_SEED ?? 20_261_118);
 
 /** Of all files of this folder together. */
-const SECONDS = Number(process.env.ZKSH_FUZZ_SECONDS ?? 60);
+const SECONDS = Number(process.env.ZKSH_FUZZ_SECONDS ?? 10);
+
+/** How many holder records records.test.ts makes. */
+export const RECORDS = SECONDS < 60 ? 10_000 : 100_000;
 
 /** Milliseconds for one of the files, by its share of the whole. */
 function budgetMs(share: number): number {

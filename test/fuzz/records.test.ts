@@ -1,4 +1,4 @@
-/** 100,000 random and mutated holder records through everything that reads one. */
+/** Random and mutated holder records through everything that reads one. */
 import { expect, test } from "vitest";
 import {
   decodeRecord,
@@ -19,7 +19,7 @@ import { plainTheme } from "../../src/render/theme.ts";
 import { exitCodeOfResult, type Result } from "../../src/results/result.ts";
 import type { Data, Session } from "../../src/session/session.ts";
 import { Random } from "../support/random.ts";
-import { SEED } from "./budget.ts";
+import { RECORDS, SEED } from "./budget.ts";
 import { Hostile } from "./hostile.ts";
 import {
   expectNoControls,
@@ -28,7 +28,6 @@ import {
   expectOneJsonALine,
 } from "./shown.ts";
 
-const RECORDS = 100_000;
 const TICKETS = 10;
 const MAX_MS = 50;
 

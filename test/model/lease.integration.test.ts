@@ -40,9 +40,7 @@ function run(command: string, args: readonly string[], cwd: string): SpawnSyncRe
   const code =
     result.error === undefined ? undefined : (result.error as NodeJS.ErrnoException).code;
   if (code === "ENOENT")
-    throw new Error(
-      `${command} is missing: run node scripts/provision.js, or apt-get install spin gcc`,
-    );
+    throw new Error(`${command} is missing: run npm test as root, or apt-get install spin gcc`);
   if (result.error !== undefined) throw result.error;
   if (result.status !== 0)
     throw new Error(`${command} ${args.join(" ")}: ${result.stdout}${result.stderr}`);

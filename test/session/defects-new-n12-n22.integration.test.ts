@@ -15,7 +15,7 @@ import {
 import { eventually, sleep } from "../support/eventually.ts";
 import { freshChroot } from "../support/shared-server.ts";
 
-// The rest of the list begun in defects-new-n1-n11.embedded.test.ts.
+// The rest of the list begun in defects-new-n1-n11.integration.test.ts.
 
 describe("N12 no watch fires on expiry", () => {
   test("every watch hears once that the session is lost", async () => {

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { OperationError, PermissionError } from "../../src/errors.ts";
 import { type Acl, OPEN_ACL, Permission, type StateChange } from "../../src/session/session.ts";
 import { eventually } from "../support/eventually.ts";
-import { openFor, openFresh, rejection } from "../support/open-session.ts";
+import { openFresh } from "../support/fresh-session.ts";
+import { openFor, rejection } from "../support/open-session.ts";
 import { freshChroot } from "../support/shared-server.ts";
 
 const ALICE = Buffer.from("alice:wonder");

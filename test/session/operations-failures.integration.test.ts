@@ -10,7 +10,8 @@ import {
   type ZkshError,
 } from "../../src/errors.ts";
 import { OPEN_ACL, type Session } from "../../src/session/session.ts";
-import { openFresh, rejection } from "../support/open-session.ts";
+import { openFresh } from "../support/fresh-session.ts";
+import { rejection } from "../support/open-session.ts";
 
 const TOO_LONG = Buffer.alloc(2 * 1024 * 1024);
 

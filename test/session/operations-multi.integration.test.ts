@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ConflictError, UsageError } from "../../src/errors.ts";
 import { type MultiOp, Permission, type Session } from "../../src/session/session.ts";
-import { openFresh, rejection } from "../support/open-session.ts";
+import { openFresh } from "../support/fresh-session.ts";
+import { rejection } from "../support/open-session.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/session/session.ts";
 import { eventually } from "../support/eventually.ts";
-import { openFresh } from "../support/open-session.ts";
+import { openFresh } from "../support/fresh-session.ts";
 
 let session: Session;
 

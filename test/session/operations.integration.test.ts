@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ConflictError, NoNodeError, OperationError, UsageError } from "../../src/errors.ts";
 import { OPEN_ACL, Permission, type Session } from "../../src/session/session.ts";
-import { openFor, openFresh, rejection } from "../support/open-session.ts";
+import { openFresh } from "../support/fresh-session.ts";
+import { openFor, rejection } from "../support/open-session.ts";
 import { freshChroot, sharedServer } from "../support/shared-server.ts";
 
 const HOUR_MS = 3_600_000;

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, type SpawnOptions } from "node:child_proce
 import { readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { zookeeperHome } from "./needs.ts";
 import { spawnTracked, temporaryDirectory } from "./tracked-process.ts";
 
 const DEBIAN = "/usr/share/java";
@@ -18,8 +19,7 @@ const DEBIAN_SERVER_JARS = [
 ];
 
 function serverClassPath(): string {
-  const home = process.env.ZOOKEEPER_HOME;
-  if (home) return [join(home, "conf"), join(home, "*"), join(home, "lib", "*")].join(delimiter);
+  if (zookeeperHome !== undefined) return join(zookeeperHome, "lib", "*");
   return DEBIAN_SERVER_JARS.map((jar) => join(DEBIAN, `${jar}.jar`)).join(delimiter);
 }
 
@@ -42,7 +42,14 @@ export function peerClassPath(): string {
 // For a quick start on a busy machine. Measurements want -XX:TieredStopAtLevel=4 again; flags given
 // later win.
 const QUICK_START = ["-Xmx256m", "-Xshare:auto", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
-const QUIET = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn";
+// Debian logs with slf4j-simple, Apache's releases with Logback (3.8 and later) or Log4j: their own
+// configuration would write to stdout, among what zkCli prints.
+const LOGGING = join(import.meta.dirname, "logging");
+const QUIET = [
+  "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+  `-Dlogback.configurationFile=${join(LOGGING, "logback.xml")}`,
+  `-Dlog4j.configuration=file:${join(LOGGING, "log4j.properties")}`,
+];
 
 export interface JavaOptions extends SpawnOptions {
   readonly classPath?: string;
@@ -60,7 +67,7 @@ export function spawnJava(args: readonly string[], options: JavaOptions = {}): C
     ...through,
     "java",
     ...QUICK_START,
-    QUIET,
+    ...QUIET,
     "-cp",
     classPath,
     ...args,

@@ -3,7 +3,6 @@ import { parseConnectString } from "../../src/session/connect-string.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
 import type { Session } from "../../src/session/session.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
-import { freshChroot } from "./shared-server.ts";
 
 /** A session that is closed when the test ends. */
 export function openFor(connectString: string, options: Partial<SessionOptions> = {}): Session {
@@ -14,11 +13,6 @@ export function openFor(connectString: string, options: Partial<SessionOptions> 
   });
   onTestFinished(() => session.close());
   return session;
-}
-
-/** A session in an empty chroot of the shared server. */
-export async function openFresh(options: Partial<SessionOptions> = {}): Promise<Session> {
-  return openFor(await freshChroot(), options);
 }
 
 /** What a promise was rejected with; fails when it was not. */

@@ -4,7 +4,7 @@ import { inject } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
-    zookeeper: string;
+    zookeeper?: string;
   }
 }
 
@@ -15,7 +15,15 @@ const WITHIN_MS = 10_000;
  * a chroot.
  */
 export function sharedServer(): string {
-  return inject("zookeeper");
+  const address = inject("zookeeper");
+  if (address === undefined)
+    throw new Error("this test needs ZooKeeper: name its file *.integration.test.ts");
+  return address;
+}
+
+/** Whether this file runs in the project whose tests may use ZooKeeper. */
+export function hasSharedServer(): boolean {
+  return inject("zookeeper") !== undefined;
 }
 
 /** Makes an empty znode that nobody else uses; gives the connect string with it as chroot. */

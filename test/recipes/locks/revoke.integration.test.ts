@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { decodeRecord } from "../../../src/recipes/locks/holder-record.ts";
 import { inspectLock } from "../../../src/recipes/locks/inspect/inspect-lock.ts";
 import { askToYield } from "../../../src/recipes/locks/revoke.ts";
-import { openFresh } from "../../support/open-session.ts";
+import { openFresh } from "../../support/fresh-session.ts";
 import { record, ticket, uuid } from "../../support/tickets.ts";
 
 test("a request keeps what the holder has written meanwhile", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { MultiOp, MultiResult, Session } from "../../../src/session/session.ts";
 import { SessionResources } from "../../../src/shell/interactive/session-resources.ts";
 import { StubSession } from "../../commands/stub-session.ts";
-import { openFresh } from "../../support/open-session.ts";
+import { openFresh } from "../../support/fresh-session.ts";
 
 const NOTHING = { ephemerals: [], watches: [] };
 

@@ -5,7 +5,8 @@ import { Opcode } from "../../../src/wire/protocol.ts";
 import { StubSession } from "../../commands/stub-session.ts";
 import { behindProxy } from "../../support/behind-proxy.ts";
 import { type FakeServer, startFakeServer } from "../../support/fake-server.ts";
-import { openFor, openFresh, rejection } from "../../support/open-session.ts";
+import { openFresh } from "../../support/fresh-session.ts";
+import { openFor, rejection } from "../../support/open-session.ts";
 
 const MEGABYTE = 1024 * 1024;
 

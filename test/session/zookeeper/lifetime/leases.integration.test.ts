@@ -13,7 +13,8 @@ import {
   type FakeServerOptions,
   startFakeServer,
 } from "../../../support/fake-server.ts";
-import { openFor, openFresh, rejection } from "../../../support/open-session.ts";
+import { openFresh } from "../../../support/fresh-session.ts";
+import { openFor, rejection } from "../../../support/open-session.ts";
 
 const OP = { multi: 14, multiRead: 22, closeSession: -11 } as const;
 const TIMEOUT_MS = 2_000;

@@ -8,7 +8,8 @@ import { Opcode } from "../../../../src/wire/protocol.ts";
 import { behindProxy } from "../../../support/behind-proxy.ts";
 import { eventually } from "../../../support/eventually.ts";
 import type { FaultProxy } from "../../../support/fault-proxy.ts";
-import { openFresh, rejection } from "../../../support/open-session.ts";
+import { openFresh } from "../../../support/fresh-session.ts";
+import { rejection } from "../../../support/open-session.ts";
 
 const KB = 1024;
 

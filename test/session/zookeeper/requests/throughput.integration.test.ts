@@ -7,8 +7,9 @@ import { JuteReader, JuteWriter, MalformedFrameError } from "../../../../src/wir
 import { Opcode } from "../../../../src/wire/protocol.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type FakeReply, startFakeServer } from "../../../support/fake-server.ts";
+import { openFresh } from "../../../support/fresh-session.ts";
 import { collectGarbage } from "../../../support/garbage.ts";
-import { openFor, openFresh } from "../../../support/open-session.ts";
+import { openFor } from "../../../support/open-session.ts";
 import { sharedServer } from "../../../support/shared-server.ts";
 import { startServer } from "../../../support/zookeeper-server.ts";
 

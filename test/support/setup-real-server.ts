@@ -1,22 +1,11 @@
-import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import type {} from "./shared-server.ts";
 import { startServer } from "./zookeeper-server.ts";
 
-/**
- * Once per run: builds the program that end-to-end tests start, and the server that all tests
- * share.
- */
+/** Once per run: starts the ZooKeeper that all integration tests share. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const root = join(import.meta.dirname, "../..");
-  const build = join(root, "scripts/build.js");
-  if (existsSync(build))
-    execFileSync(process.execPath, [build, "--quiet"], { cwd: root, stdio: "inherit" });
-
-  // What all tests leave behind is in its memory, and some read many megabytes at once: a server
-  // that runs out of it ends.
+  // It keeps the znodes of every test in memory, and some tests read many megabytes at once; a
+  // server without memory ends.
   const server = await startServer({ jvmFlags: ["-Xmx1g"] });
   project.provide("zookeeper", server.address);
   return async () => {
