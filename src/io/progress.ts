@@ -77,16 +77,29 @@ const WRITES: ReadonlySet<unknown> = new Set(["write", "clearLine", "cursorTo", 
 /**
  * ora counts lines by dividing by the columns; with none it would never end. And what spins is
  * worth showing only now: for a reader who does not read, a frame each 80 ms is not kept.
+ *
+ * While it spins, ora replaces `write` of its stream and of process.stderr, and puts both back in
+ * the end. The spinner's stream must keep its own replacement: on process.stderr it would be taken
+ * for the original, and each spinner would add a layer that is never removed.
  */
 function forSpinner(output: Output): NodeJS.WriteStream {
-  return new Proxy(output.stream as NodeJS.WriteStream, {
+  const stream = output.stream as NodeJS.WriteStream;
+  const replaced = new Map<unknown, unknown>();
+  const writes = new Map<unknown, unknown>();
+  for (const key of WRITES) {
+    const method: unknown = Reflect.get(stream, key as string);
+    if (typeof method !== "function") continue;
+    const bound = method.bind(stream);
+    writes.set(key, (...words: unknown[]) => output.isStuck || bound(...words));
+  }
+  return new Proxy(stream, {
     get(target, key) {
+      if (key === "columns") return Math.max(4, Number(target.columns) || 80);
+      if (replaced.has(key)) return replaced.get(key);
+      if (writes.has(key)) return writes.get(key);
       const value: unknown = Reflect.get(target, key, target);
-      if (key === "columns") return Math.max(4, Number(value) || 80);
-      if (typeof value !== "function") return value;
-      const bound = value.bind(target);
-      return WRITES.has(key) ? (...words: unknown[]) => output.isStuck || bound(...words) : bound;
+      return typeof value === "function" ? value.bind(target) : value;
     },
-    set: (target, key, value) => Reflect.set(target, key, value, target),
+    set: (_target, key, value) => replaced.set(key, value) === replaced,
   });
 }

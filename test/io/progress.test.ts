@@ -150,4 +150,29 @@ describe("progress", () => {
     progress.stop();
     expect(written()).toContain("get");
   });
+
+  test("many spinners on stderr leave it as it was, and write no more each than the first", async () => {
+    const { output, written } = terminal();
+    const { stream } = output;
+    const own = Object.getOwnPropertyDescriptor(process, "stderr");
+    Object.defineProperty(process, "stderr", { configurable: true, value: stream });
+    try {
+      const write = stream.write;
+      const progress = new Progress(() => output);
+      const lengths: number[] = [];
+      for (let i = 0; i < 6; i++) {
+        const before = written().length;
+        progress.start(() => "waiting");
+        await pass(150);
+        stream.write("a step\n");
+        progress.stop();
+        lengths.push(written().length - before);
+        expect(stream.write).toBe(write);
+      }
+      expect(written()).toContain("waiting");
+      expect(lengths).toEqual(Array(6).fill(lengths[0]));
+    } finally {
+      if (own) Object.defineProperty(process, "stderr", own);
+    }
+  });
 });
