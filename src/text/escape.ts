@@ -1,15 +1,20 @@
 /**
- * Text from outside, made safe to show. Names, data and messages come from everybody who may write
- * to the ensemble, and a terminal obeys what it prints.
+ * Makes text from outside safe to show. Names, data and messages come from every client that may
+ * write to the ensemble, and a terminal obeys the control characters that it prints.
  */
 
-// Controls (C0, DEL, C1), line separators, direction marks, and all that has no picture of its own:
-// a name with a zero-width space in it must not look like the name without it. Joiners and
-// variation selectors stay inside an emoji, where they choose the picture and hide nothing;
-// anywhere else they are escaped like the rest. Functions, because V8 builds the set of a \p as
-// soon as it meets one, and most texts need neither.
+// Escaped are controls (C0, DEL, C1), line separators, direction marks and characters without a
+// picture: a name with a zero-width space must not look like the name without it. Also escaped are
+// combining marks without a letter to stand on, which would change the character before the text,
+// and marks beyond the eighth on one letter, which would cover the lines around it. No script stacks
+// as many. Joiners and variation selectors stay inside an emoji, where they choose the picture;
+// anywhere else they are escaped. These are functions because V8 builds the set of a \p as soon as
+// it meets one, and most texts need none.
 const emojiOrUnsafe = () =>
-  /(\p{ExtPict}\p{EMod}?\ufe0f?(?:\u200d\p{ExtPict}\p{EMod}?\ufe0f?)*|[0-9#*]\ufe0f\u20e3)|[\p{Cc}\p{Cf}\p{DI}\u2028\u2029]/gu;
+  /(\p{ExtPict}\p{EMod}?\ufe0f?(?:\u200d\p{ExtPict}\p{EMod}?\ufe0f?)*|[0-9#*]\ufe0f\u20e3)|[\p{Cc}\p{Cf}\p{DI}\u2028\u2029]|\p{M}(?<=\p{M}{9}|(?<![\p{L}\p{N}\p{S}\p{M}])\p{M})\p{M}*/gu;
+// Spaces that are not the usual one, and the blank of Braille: in a sentence they are layout, in a
+// name they pass for another name. The wide space of Chinese and Japanese can be told apart.
+const oddSpaces = () => /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/g;
 const controls = () => /\p{Cc}/gu;
 
 const ORDINARY = /^[ -~]*$/;
@@ -20,14 +25,16 @@ const ORDINARY = /^[ -~]*$/;
  */
 export function escapeName(text: string): string {
   if (ORDINARY.test(text)) return text;
-  return text.replace(emojiOrUnsafe(), (found, emoji) => emoji ?? escapeCharacter(found));
+  return text
+    .replace(emojiOrUnsafe(), (found, emoji) => emoji ?? escapeAll(found))
+    .replace(oddSpaces(), escapeCharacter);
 }
 
 /** A text of several lines, safe to show: as {@link escapeName}, but tabs and line ends stay. */
 export function escapeText(text: string): string {
   if (ORDINARY.test(text)) return text;
   return text.replace(emojiOrUnsafe(), (found, emoji, index: number) =>
-    isLayout(found, text, index) ? found : (emoji ?? escapeCharacter(found)),
+    isLayout(found, text, index) ? found : (emoji ?? escapeAll(found)),
   );
 }
 
@@ -55,6 +62,10 @@ export function escapeJson(json: string): string {
 
 function isLayout(found: string, text: string, index: number): boolean {
   return found === "\t" || found === "\n" || (found === "\r" && text[index + 1] === "\n");
+}
+
+function escapeAll(characters: string): string {
+  return Array.from(characters, escapeCharacter).join("");
 }
 
 function escapeCharacter(character: string): string {

@@ -32,10 +32,15 @@ const BEHIND_EMOJI = /(?:[\p{ExtPict}\p{EMod}0-9#*]|\ufe0f)$/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OWN_SEQUENCES = /(?<=^|\n)\r|(?:\u001b\[[0-9;?]*[A-Za-z]\r?)+/g;
 
+/** Combining marks that cover other lines, or change the character before the name. */
+const MARKS_PILED = /[\u0300-\u036f]{9}|(?:^|[\n/"' ])[\u0300-\u036f]/;
+
 /** On a terminal: neither control characters nor anything that cannot be seen. */
 export function expectNothingHidden(text: string): void {
   const index = text.indexOf(TRACE);
   if (index >= 0) fail(text, index);
+  const pile = text.search(MARKS_PILED);
+  if (pile >= 0) fail(text, pile);
   expectNone(
     text.replace(OWN_SEQUENCES, ""),
     (point, before) => isControl(point) || isHidden(point, before),

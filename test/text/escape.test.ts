@@ -37,6 +37,28 @@ test.each(["👩🏽\u200d💻", "❤\ufe0f", "1\ufe0f\u20e3", "🏳\ufe0f\u200d
 );
 
 test.each([
+  ["eight on one letter stay", `a${"\u0301".repeat(8)}`, `a${"\u0301".repeat(8)}`],
+  ["more are escaped", `a${"\u0336".repeat(10)}b`, `a${"\u0336".repeat(8)}\\u0336\\u0336b`],
+  ["a mark cannot change the text before it", "\u0338a/\u0338b", "\\u0338a/\\u0338b"],
+  ["Thai, Hindi and Vietnamese stay", "ที่นี่ हिन्दी tie\u0302\u0301ng", "ที่นี่ हिन्दी tie\u0302\u0301ng"],
+])("combining marks: %s", (_what, raw, shown) => {
+  expect([escapeName(raw), escapeText(raw)]).toEqual([shown, shown]);
+});
+
+test("a name with another space does not look like the name with the usual one", () => {
+  expect(escapeName("a\u00a0b\u2003c\u202fd\u2800 全\u3000角")).toBe(
+    "a\\xa0b\\u2003c\\u202fd\\u2800 全\u3000角",
+  );
+  expect(escapeText("Bonjour\u00a0!")).toBe("Bonjour\u00a0!");
+});
+
+test("a megabyte of combining marks is escaped in less than 2 seconds", () => {
+  const startedAt = performance.now();
+  escapeJson(`"a${"\u0301".repeat(500_000)}"`);
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+});
+
+test.each([
   ["between letters", "conf\u200dig", "conf\\u200dig"],
   ["behind an emoji and before a letter", "👩\u200dx", "👩\\u200dx"],
   ["a variation selector behind a letter", "a\ufe0f", "a\\ufe0f"],
