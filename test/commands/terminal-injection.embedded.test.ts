@@ -105,6 +105,36 @@ test("elect --leader in a pipe", async () => {
   expect(stdout).toBe("eve\\x1b]52;c;cm0gLXJmIH4=\\x07\\x0aroot pid 1\n");
 });
 
+test("the status file of a lock, which may be a terminal", async () => {
+  const record = { v: 1, tool: "z", who: "ann\u009b2J\u202e\u200b", pid: 1 };
+  await session.create(`/l/${TICKET}`, Buffer.from(JSON.stringify(record)));
+  let file = "";
+  const io: Io = {
+    ...memoryIo(),
+    async writeFile(_path, data) {
+      file = data;
+    },
+  };
+  const argv = [
+    "-s",
+    server.address,
+    "lock",
+    "-w",
+    "100ms",
+    "--status-file",
+    "f",
+    "/l",
+    "--",
+    "true",
+  ];
+  await main({ programName: "zksh", argv }, io, {
+    openSession: async (options) => openSession(options),
+    onSignal: () => () => {},
+  });
+  expect(file).toContain("ann\\u009b2J\\u202e\\u200b pid 1");
+  expectHarmless(file);
+});
+
 test("a trace of --debug", async () => {
   const fake = await startFakeServer({
     onRequest: ({ opcode }, reply) => (opcode === 8 ? reply.error(-101) : false),

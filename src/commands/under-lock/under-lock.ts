@@ -4,6 +4,7 @@ import { Channel } from "../../async/channel.ts";
 import { lockExitCodeOf } from "../../errors.ts";
 import type { Removed } from "../../recipes/locks/queue/remove-znodes.ts";
 import type { Result } from "../../results/result.ts";
+import { escapeJson } from "../../text/escape.ts";
 import type { Context } from "../command.ts";
 import { hold, holdOn } from "./hold.ts";
 import type { Held, LockKind } from "./lock-kind.ts";
@@ -159,7 +160,8 @@ class UnderLock {
       ...(steps.length > 0 && { steps }),
     };
     try {
-      await context.writeFile(values.statusFile, `${JSON.stringify(facts)}\n`);
+      // Neighbours' names are in it, and the file may be shown on a terminal, or be one.
+      await context.writeFile(values.statusFile, `${escapeJson(JSON.stringify(facts))}\n`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#task.tell({
