@@ -3,6 +3,7 @@
 import { type Deadlock, waysOut } from "../recipes/locks/inspect/deadlocks.ts";
 import { nameHolder } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
+import { quoteWord } from "../text/quote-word.ts";
 import { displayWidth } from "./columns.ts";
 import type { View } from "./renderer.ts";
 import { wrapText } from "./table.ts";
@@ -40,10 +41,10 @@ export function deadlockText(deadlock: Deadlock): string {
   return `${sentences.join("; ")}; break it: ${breakers(deadlock).join(" or ")}`;
 }
 
-/** Commands, of which one is enough. */
+/** Commands to type, of which one is enough: a neighbour may have chosen the path. */
 export function breakers(deadlock: Deadlock): string[] {
   const ways = waysOut(deadlock).map(
-    ({ path, isByForce }) => `revoke ${isByForce ? "--force " : ""}${escapeName(path)}`,
+    ({ path, isByForce }) => `revoke ${isByForce ? "--force " : ""}${quoteWord(path)}`,
   );
   return ways.length > 0 ? ways : ["stop one of these programs"];
 }

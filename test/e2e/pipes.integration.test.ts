@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { quoteWord } from "../../src/shell/parsing/lexer.ts";
+import { quoteWord } from "../../src/text/quote-word.ts";
 import { eventually } from "../support/eventually.ts";
 import { openFor } from "../support/open-session.ts";
 import { freshChroot } from "../support/shared-server.ts";

@@ -57,6 +57,14 @@ DEADLOCK
     );
   });
 
+  test("a path that looks like more commands is one word of the command that ends it", () => {
+    const [one, other] = crossed();
+    const path = "/d1 x; deleteall --yes /app";
+    expect(breakers([{ ...one, path } as Deadlock[0], other as Deadlock[0]])).toContain(
+      "revoke '/d1 x; deleteall --yes /app'",
+    );
+  });
+
   test("is ended by force where the holder does not listen, and never by revoking a waiter", () => {
     const kazoo = {
       isOurs: false,

@@ -3,7 +3,8 @@ import { type Argument, newZnodePath, type Option, znodePath } from "../../comma
 import { type AnyCommand, type CommandEntry, findCommand } from "../../commands/command.ts";
 import { longName } from "../../commands/usage.ts";
 import { oneLineOptions } from "../../config/global-options.ts";
-import { lex, quoteWord, type Word } from "../parsing/lexer.ts";
+import { quoteWord } from "../../text/quote-word.ts";
+import { lex, type Word } from "../parsing/lexer.ts";
 import { commandIndex } from "../parsing/split-globals.ts";
 import type { CachedChildren } from "./children-cache.ts";
 

@@ -7,7 +7,6 @@
  * 4=zk4:2888:3888;2181`) does not end the statement.
  */
 
-import { escapeName } from "../../text/escape.ts";
 import { commandIndex } from "./split-globals.ts";
 
 export interface Word {
@@ -213,15 +212,4 @@ function isJson(raw: string): boolean {
   } catch {
     return false;
   }
-}
-
-/**
- * A word quoted so that {@link lex} reads it back as it is; only where it must be. Characters that
- * are escaped where names are shown are escaped here too: the line is shown while it is edited.
- */
-export function quoteWord(word: string): string {
-  const isSafe = escapeName(word) === word;
-  if (isSafe && word !== "" && !/[\s;'"\\#]/.test(word)) return word;
-  if (isSafe && !word.includes("'")) return `'${word}'`;
-  return `"${escapeName(word.replace(/[\\"]/g, "\\$&"))}"`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { lex, quoteWord } from "../../../src/shell/parsing/lexer.ts";
+import { lex } from "../../../src/shell/parsing/lexer.ts";
+import { quoteWord } from "../../../src/text/quote-word.ts";
 
 const words = (text: string) =>
   lex(text).statements.map((statement) => statement.words.map((word) => word.text));
@@ -113,11 +114,20 @@ describe("quoteWord", () => {
     "#c",
     "back\\slash",
     "new\nline\ttab",
+    "/it's $(id) `id`",
   ])("%j reads back as it is", (word) => {
     expect(words(quoteWord(word))).toEqual([[word]]);
   });
 
   test("leaves alone what needs no quotes", () => {
     expect(quoteWord("/a/b-1_ü")).toBe("/a/b-1_ü");
+  });
+
+  test.each([
+    ["/$(id)", "'/$(id)'"],
+    ["/a&b", "'/a&b'"],
+    ["/it's `id` $x", '"/it\'s \\`id\\` \\$x"'],
+  ])("%s stays one word in a Unix shell too", (word, quoted) => {
+    expect(quoteWord(word)).toBe(quoted);
   });
 });
