@@ -75,6 +75,7 @@ async function destinationOf(path: string): Promise<Destination> {
   const { O_NOFOLLOW, O_APPEND } = constants;
   if (DESCRIPTOR.test(resolve(path))) return { kind: "stream", flags: O_APPEND };
   const found = await unlessMissing(lstat(path));
+  if (found?.isFIFO()) await refusePlantedPipe(path, found);
   if (!found?.isSymbolicLink()) {
     return isStream(path, found)
       ? { kind: "stream", flags: O_NOFOLLOW }
@@ -84,6 +85,17 @@ async function destinationOf(path: string): Promise<Destination> {
   if (isStream(path, target) && (isOurs(found) || found.uid === 0))
     return { kind: "stream", flags: 0 };
   return { kind: "file", mode: target && isOurs(target) ? modeOf(target) : undefined };
+}
+
+/**
+ * Another user's pipe in a directory such as /tmp waits there for what others write. The rule is
+ * that of Linux's fs.protected_fifos, which holds only where a file is opened to be created.
+ */
+async function refusePlantedPipe(path: string, pipe: Stats): Promise<void> {
+  const directory = await stat(dirname(resolve(path)));
+  const isShared = (directory.mode & 0o1002) === 0o1002;
+  if (isShared && !isOurs(pipe) && pipe.uid !== directory.uid)
+    throw new Error(`${path} is another user's pipe`);
 }
 
 function isStream(path: string, found: Stats | undefined): boolean {

@@ -94,6 +94,16 @@ describe("writeWhole", () => {
     expect(readFileSync(file, "utf8")).toBe("new");
   });
 
+  test.runIf(isRoot)("refuses the pipe of another user in a directory that all share", async () => {
+    openPipe(file);
+    lchownSync(file, OTHER_USER, OTHER_USER);
+    chmodSync(directory, 0o1777);
+    expect(String(await rejection(writeWhole(file, "new")))).toContain("is another user's pipe");
+    expect(await cannotWrite(file)).toContain("is another user's pipe");
+    chmodSync(directory, 0o755);
+    await writeWhole(file, "new");
+  });
+
   test("adds to an open file that is named by its descriptor, and replaces no link of the system", async () => {
     const fd = openSync(victim, "a");
     onTestFinished(() => closeSync(fd));
