@@ -10,27 +10,27 @@ export type TlsProperties =
 
 /** zkCli's, and Kafka's. */
 const SWITCHES = ["zookeeper.client.secure", "zookeeper.ssl.client.enable"];
+const isSwitch = (name: string) => SWITCHES.includes(name.toLowerCase());
 /** The servers among themselves are no concern of a client's. */
-const TLS_SETTING = /^zookeeper\.ssl\.(?!quorum\.)/;
+const TLS_SETTING = /^zookeeper\.ssl\.(?!quorum\.)/i;
 
 /**
  * Only PEM stores can be used; throws UsageError for the others, and for properties that contradict
- * each other. A file that has TLS settings asks for TLS, also without a switch: a forgotten or
- * wrong one must not send passwords in clear.
+ * each other. A file that has TLS settings asks for TLS, also without a switch, in capitals, or with
+ * a second line that turns it off: a slip must not send passwords in clear.
  */
 export async function tlsFromProperties(
   text: string,
   read: (option: string, path: string) => Promise<Buffer>,
 ): Promise<TlsProperties | undefined> {
   const properties = parseProperties(text);
-  const switches = SWITCHES.flatMap((name) => {
-    const value = properties.get(name);
-    return value === undefined ? [] : [{ name, isOn: parseBoolean(name, value) }];
-  });
+  const switches = properties
+    .filter(([name]) => isSwitch(name))
+    .map(([name, value]) => ({ name, isOn: parseBoolean(name, value) }));
   const on = switches.find(({ isOn }) => isOn)?.name;
   const off = switches.find(({ isOn }) => !isOn)?.name;
-  const isSetting = (name: string) => TLS_SETTING.test(name) && !SWITCHES.includes(name);
-  const source = on ?? [...properties.keys()].find(isSetting);
+  const isSetting = (name: string) => TLS_SETTING.test(name) && !isSwitch(name);
+  const source = on ?? properties.map(([name]) => name).find(isSetting);
   if (source !== undefined && off !== undefined)
     throw new UsageError(`${source} asks for TLS, and ${off} turns it off`, {
       hint: "remove one of them",
@@ -38,7 +38,7 @@ export async function tlsFromProperties(
   if (off !== undefined) return { isOn: false, source: off };
   return source === undefined
     ? undefined
-    : { isOn: true, source, tls: await readStores(properties, read) };
+    : { isOn: true, source, tls: await readStores(new Map(properties), read) };
 }
 
 async function readStores(

@@ -2,9 +2,9 @@
 
 const ESCAPES: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", f: "\f" };
 
-/** Name to value; the last of two values for one name counts. */
-export function parseProperties(text: string): Map<string, string> {
-  return new Map(logicalLines(text).map(parseLine));
+/** In their order. To Java the last of two values for one name counts. */
+export function parseProperties(text: string): (readonly [name: string, value: string])[] {
+  return logicalLines(text).map(parseLine);
 }
 
 /**

@@ -16,6 +16,16 @@ test.each([
   { name: "TLS alone", text: SECURE, said: ON },
   { name: "TLS in capitals", text: "zookeeper.client.secure=TRUE", said: ON },
   { name: "TLS with blanks behind it", text: "zookeeper.client.secure = True  \r\n", said: ON },
+  {
+    name: "TLS with a name in capitals",
+    text: "Zookeeper.Client.Secure=true",
+    said: { ...ON, source: "Zookeeper.Client.Secure" },
+  },
+  {
+    name: "a setting with a name in capitals",
+    text: "ZooKeeper.SSL.TrustStore.Location=/ca.pem",
+    said: { isOn: true, source: "ZooKeeper.SSL.TrustStore.Location", tls: { ca } },
+  },
   { name: "TLS over two lines", text: "zookeeper.client.secure=\\\n    true", said: ON },
   { name: "TLS with a blank for a separator", text: "zookeeper.client.secure true", said: ON },
   {
@@ -63,6 +73,10 @@ test.each([
   {
     text: `${SECURE}zookeeper.ssl.client.enable=false`,
     message: "zookeeper.client.secure asks for TLS, and zookeeper.ssl.client.enable turns it off",
+  },
+  {
+    text: `${SECURE}zookeeper.client.secure=false`,
+    message: "zookeeper.client.secure asks for TLS, and zookeeper.client.secure turns it off",
   },
   {
     text: "zookeeper.client.secure=False\nzookeeper.ssl.trustStore.location=/ca.pem",

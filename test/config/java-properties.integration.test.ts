@@ -39,7 +39,7 @@ test("properties are read as java.util.Properties reads them", async () => {
     return file;
   });
   const java = await readByJava(files);
-  const ours = texts.map((text) => [...parseProperties(text)].sort(byName));
+  const ours = texts.map((text) => [...new Map(parseProperties(text))].sort(byName));
   expect(ours).toEqual(java);
 });
 
