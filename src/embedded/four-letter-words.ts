@@ -1,5 +1,6 @@
 /** What the server says of itself to whoever sends it four letters. */
 import { hostname } from "node:os";
+import { hexId } from "../text/hex-id.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerState } from "./server-state.ts";
 import type { TrafficCounters } from "./traffic-counters.ts";
@@ -63,7 +64,7 @@ function srvr({ keeper, traffic, connections }: Subject): string {
     `Sent: ${traffic.sent}`,
     `Connections: ${connections.size}`,
     "Outstanding: 0",
-    `Zxid: ${hex(keeper.lastZxid)}`,
+    `Zxid: ${hexId(keeper.lastZxid)}`,
     "Mode: standalone",
     `Node count: ${keeper.tree.size}`,
     "",
@@ -103,7 +104,7 @@ function mntr({ keeper, traffic, connections, startedAt }: Subject): string {
 function dump({ keeper: { sessions, tree, options }, connections }: Subject): string {
   const { expiry } = sessions;
   const now = options.now();
-  const ephemerals = [...tree.ephemerals].map(([id, paths]) => `${hex(id)}:\n${indented(paths)}`);
+  const ephemerals = [...tree.ephemerals].map(([id, paths]) => `${hexId(id)}:\n${indented(paths)}`);
   const attached = new Map<number, Connection[]>();
   for (const connection of connections) {
     const deadline =
@@ -112,13 +113,13 @@ function dump({ keeper: { sessions, tree, options }, connections }: Subject): st
   }
   return [
     "SessionTracker dump:\nSession ",
-    sets(expiry.buckets, now, ({ id }) => hex(id)),
+    sets(expiry.buckets, now, ({ id }) => hexId(id)),
     `ephemeral nodes dump:\nSessions with Ephemerals (${tree.ephemerals.size}):\n`,
     ...ephemerals,
     "Connections dump:\nConnections ",
     sets([...attached], now, (connection) => {
       const { remoteAddress, remotePort, attachedSession } = connection;
-      return `ip: /${remoteAddress}:${remotePort} sessionId: ${hex(attachedSession?.id ?? 0n)}`;
+      return `ip: /${remoteAddress}:${remotePort} sessionId: ${hexId(attachedSession?.id ?? 0n)}`;
     }),
   ].join("");
 }
@@ -167,18 +168,14 @@ function describe(
   const session =
     isBrief || attachedSession === undefined
       ? ""
-      : `,sid=${hex(attachedSession.id)},lop=${lastOperation},est=${establishedAt},to=${attachedSession.timeoutMs}` +
-        `,lcxid=0x${lastXid.toString(16)},lzxid=${hex(lastZxid)},lresp=${lastReplyAt}` +
+      : `,sid=${hexId(attachedSession.id)},lop=${lastOperation},est=${establishedAt},to=${attachedSession.timeoutMs}` +
+        `,lcxid=0x${lastXid.toString(16)},lzxid=${hexId(lastZxid)},lresp=${lastReplyAt}` +
         ",llat=0,minlat=0,avglat=0,maxlat=0";
   return ` /${remoteAddress}:${remotePort}[1](queued=0,recved=${received},sent=${sent}${session})`;
 }
 
 function sessionOf(watcher: Watcher): string {
-  return hex(
+  return hexId(
     "attachedSession" in watcher ? ((watcher as Connection).attachedSession?.id ?? 0n) : 0n,
   );
-}
-
-function hex(id: bigint): string {
-  return `0x${BigInt.asUintN(64, id).toString(16)}`;
 }

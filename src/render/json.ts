@@ -6,6 +6,7 @@ import type { DataResult } from "../results/znodes.ts";
 import { formatPerms } from "../session/acl.ts";
 import type { Acl, Stat } from "../session/session.ts";
 import { escapeJson } from "../text/escape.ts";
+import { hexId } from "../text/hex-id.ts";
 import { parseConfig } from "./config.ts";
 import { jsonLockProgress, jsonOwnLock, jsonParty } from "./lock-json.ts";
 import { jsonDeadlock, jsonLock, jsonRevocation } from "./lock-report-json.ts";
@@ -17,7 +18,7 @@ import {
   type ResultRenderers,
   renderWith,
 } from "./renderer.ts";
-import { hexId, isoTime } from "./stat.ts";
+import { isoTime } from "./stat.ts";
 
 export function jsonRenderer(): Renderer {
   return { result: (result) => renderWith(renderers, result), error: jsonError };

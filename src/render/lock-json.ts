@@ -1,8 +1,9 @@
 /** Locks as JSON: one object an event; names with underscores, as other tools' events have them. */
 import type { Party } from "../recipes/locks/holder-record.ts";
 import type { LockProgressResult, OwnLock } from "../results/locks.ts";
+import { hexId } from "../text/hex-id.ts";
 import { explained } from "./lock-explain.ts";
-import { hexId, isoTime } from "./stat.ts";
+import { isoTime } from "./stat.ts";
 
 export function jsonLockProgress(result: LockProgressResult): Record<string, unknown> {
   const { progress, at, givesUpAt, explain } = result;

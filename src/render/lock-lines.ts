@@ -3,9 +3,10 @@
 import type { LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
 import { nameHolder, whoIs } from "../results/lock-reports.ts";
 import { escapeControls, escapeName } from "../text/escape.ts";
+import { hexId } from "../text/hex-id.ts";
 import { heldSince } from "./age.ts";
 import { stateOf } from "./lock-table.ts";
-import { hexId, isoTime } from "./stat.ts";
+import { isoTime } from "./stat.ts";
 import { contenderStep, lookingSteps, sentenceOf } from "./whoholds-explain.ts";
 
 /**

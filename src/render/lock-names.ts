@@ -4,6 +4,7 @@
  */
 import type { LockMode, Party } from "../recipes/locks/holder-record.ts";
 import { baseName } from "../session/path.ts";
+import { hexId } from "../text/hex-id.ts";
 
 /** In front of a ticket's own name: the id by which its client finds it again. */
 const CLIENT_ID = /^(?:_c_[0-9a-f-]{32,36}-|[0-9a-f]{32}(?=__))/;
@@ -26,7 +27,7 @@ export function ticketPath(node: string): string {
 
 /** `ann@web3`, or what else is known. */
 export function whoIs({ who, host, note, session }: Party): string {
-  return who ?? host ?? note ?? `session 0x${BigInt.asUintN(64, session).toString(16)}`;
+  return who ?? host ?? note ?? `session ${hexId(session)}`;
 }
 
 /** How each of `parties` is called: with its process where two have the same name. */

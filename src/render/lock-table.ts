@@ -6,9 +6,9 @@
 import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import { whoIs } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
+import { hexId } from "../text/hex-id.ts";
 import { age, heldSince } from "./age.ts";
 import type { View } from "./renderer.ts";
-import { hexId } from "./stat.ts";
 import { type Column, tableLines, wrapText } from "./table.ts";
 import type { Paint, Theme } from "./theme.ts";
 

@@ -4,8 +4,9 @@ import type { LongListingResult } from "../results/znodes.ts";
 import { baseName } from "../session/path.ts";
 import type { Stat } from "../session/session.ts";
 import { escapeName } from "../text/escape.ts";
+import { hexId } from "../text/hex-id.ts";
 import { namesFor, type View } from "./renderer.ts";
-import { hexId, isoTime, readableDate } from "./stat.ts";
+import { isoTime, readableDate } from "./stat.ts";
 
 const TITLES = ["SIZE", "VERSION", "CHILDREN", "MODIFIED", "OWNER"];
 /** The least width of each column, so that the pieces of a recursive listing mostly line up. */

@@ -1,4 +1,5 @@
 import type { Stat } from "../session/session.ts";
+import { hexId } from "../text/hex-id.ts";
 import { formatSize } from "../text/size.ts";
 import type { Theme } from "./theme.ts";
 
@@ -46,11 +47,6 @@ function fields(
     ["dataLength", String(stat.dataLength)],
     ["numChildren", String(stat.numChildren)],
   ];
-}
-
-/** A zxid or session id as ZooKeeper writes it. */
-export function hexId(id: bigint): string {
-  return `0x${BigInt.asUintN(64, id).toString(16)}`;
 }
 
 /** ISO 8601 in UTC; the plain number where it is no date that JavaScript can name. */

@@ -5,6 +5,7 @@ import type { ChildrenResult } from "../results/znodes.ts";
 import { formatAcl } from "../session/acl.ts";
 import type { Stat } from "../session/session.ts";
 import { escapeName, escapeText, escapeTextControls } from "../text/escape.ts";
+import { hexId } from "../text/hex-id.ts";
 import { shorten } from "../text/shorten.ts";
 import { type Cell, columns } from "./columns.ts";
 import { clientsOf } from "./config.ts";
@@ -30,7 +31,7 @@ import {
   renderWith,
   type View,
 } from "./renderer.ts";
-import { hexId, isoTime, statLines, statTable } from "./stat.ts";
+import { isoTime, statLines, statTable } from "./stat.ts";
 import { textRan, textWatched } from "./watch.ts";
 import { watchEventLine } from "./watch-event.ts";
 

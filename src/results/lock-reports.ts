@@ -5,6 +5,7 @@ import type { Deadlock } from "../recipes/locks/inspect/deadlocks.ts";
 import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import type { BoardChange } from "../recipes/locks/inspect/lock-board.ts";
 import type { Timeline } from "../recipes/locks/inspect/queue-history.ts";
+import { hexId } from "../text/hex-id.ts";
 
 /** Who holds and who waits. Where nobody holds any of them, the exit code is 1. */
 export interface LocksResult {
@@ -81,7 +82,7 @@ export function nameHolder(party: Party): string {
     return `${who} pid ${pid}${cmd === undefined ? "" : ` ${cmd}`}`;
   if (who !== undefined) return `${who} (${client})`;
   const somebody = client === "unknown" ? "somebody" : `a ${client} client`;
-  return `${somebody} in session 0x${BigInt.asUintN(64, session).toString(16)}`;
+  return `${somebody} in session ${hexId(session)}`;
 }
 
 /** `ann@web3`, or what else the ticket says; undefined when it says nothing. */

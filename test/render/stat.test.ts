@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hexId, isoTime, statLines, statTable } from "../../src/render/stat.ts";
+import { isoTime, statLines, statTable } from "../../src/render/stat.ts";
 import { plainTheme } from "../../src/render/theme.ts";
 import type { Stat } from "../../src/session/session.ts";
 
@@ -15,14 +15,6 @@ const stat: Stat = {
   ctime: 0,
   mtime: AT,
 };
-
-test.each([
-  { id: 0n, text: "0x0" },
-  { id: 0x1000a5f0000n, text: "0x1000a5f0000" },
-  { id: -1n, text: "0xffffffffffffffff" },
-])("$id is $text", ({ id, text }) => {
-  expect(hexId(id)).toBe(text);
-});
 
 /** The value of a line of the table. */
 function shown(label: string, of: Partial<Stat>, now = AT): string | undefined {

@@ -1,6 +1,7 @@
 /** What a program under a lock finds in its environment. */
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import type { LockMode } from "../../recipes/locks/holder-record.ts";
+import { hexId } from "../../text/hex-id.ts";
 
 const HELD = "ZK_LOCK_HELD";
 const LOCK_MODES: readonly LockMode[] = ["exclusive", "read", "write", "semaphore", "leader"];
@@ -23,7 +24,7 @@ export function lockEnvironment(
 ): Record<string, string> {
   const [first] = locks;
   if (!first) throw new Error("no lock is held");
-  const session = `0x${first.sessionId.toString(16)}`;
+  const session = hexId(first.sessionId);
   const held = locks.map(({ path, fencingToken, mode, nodePath }) =>
     [path, fencingToken, mode, nodePath, session].join("\t"),
   );
@@ -42,7 +43,7 @@ export function lockEnvironment(
 
 /** One word that names a hold, for `fence check`. */
 function sequencer({ mode, fencingToken, nodePath }: HeldLock): string {
-  return `${mode}:0x${fencingToken.toString(16)}:${nodePath}`;
+  return `${mode}:${hexId(fencingToken)}:${nodePath}`;
 }
 
 export interface OuterLock {

@@ -1,6 +1,7 @@
 import { limitWait } from "../../async/limit-wait.ts";
 import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
+import { hexId } from "../../text/hex-id.ts";
 import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
 import { refuseProtectedPath } from "./protected-path.ts";
@@ -159,7 +160,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
         tool: "zksh",
         ...holder,
         mode: this.mode,
-        session: sessionName(id),
+        session: hexId(id),
       } as const;
       this.#common = { id, text: recordText(record, LATER_BYTES).slice(0, -1) };
     }
@@ -180,7 +181,7 @@ function timedOut(path: string, waitMs: number): LockError {
 
 /** `ann@web3 pid 4711 deploy.sh "release 42"`, or as much of it as is known. */
 export function nameParty({ who, host, pid, cmd, why, note, client, session }: Party): string {
-  const name = who ?? host ?? note ?? `session ${sessionName(session)}`;
+  const name = who ?? host ?? note ?? `session ${hexId(session)}`;
   const parts = [
     name,
     pid === undefined ? "" : `pid ${pid}`,
@@ -189,8 +190,4 @@ export function nameParty({ who, host, pid, cmd, why, note, client, session }: P
   ];
   const by = who === undefined && client !== "unknown" ? `(${client})` : "";
   return [...parts, by].filter((part) => part !== "").join(" ");
-}
-
-function sessionName(id: bigint): string {
-  return `0x${BigInt.asUintN(64, id).toString(16)}`;
 }

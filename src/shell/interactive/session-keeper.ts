@@ -4,6 +4,7 @@
  */
 import { ConnectionError } from "../../errors.ts";
 import type { Session, StateChange } from "../../session/session.ts";
+import { hexId } from "../../text/hex-id.ts";
 import type { ShellState } from "../shell-state.ts";
 import type { LostResources, SessionResources } from "./session-resources.ts";
 
@@ -116,7 +117,7 @@ export class SessionKeeper {
     if (this.#isStopped || session !== this.#session) return;
     const what = about === undefined ? "" : ` (${about})`;
     const how = session.isReadOnly ? ", read-only" : "";
-    this.#options.say(`connected to ${server}${what}, session 0x${session.id.toString(16)}${how}`);
+    this.#options.say(`connected to ${server}${what}, session ${hexId(session.id)}${how}`);
   }
 
   #suspended(session: Session): void {
@@ -131,7 +132,7 @@ export class SessionKeeper {
     if (this.#isStopped || session !== this.#session) return;
     const losses = this.#options.ledger.close();
     if (reason === "expired") {
-      const id = `0x${session.id.toString(16)}`;
+      const id = hexId(session.id);
       this.#options.say(
         `session ${id} expired${describe(losses, this.#options.state.takeLostLocks())}`,
       );

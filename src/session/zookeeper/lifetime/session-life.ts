@@ -1,3 +1,4 @@
+import { hexId } from "../../../text/hex-id.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
 import type { SessionState } from "../../session.ts";
 import { type ConnectFailure, connectFailureOf } from "../connecting/connect-failures.ts";
@@ -138,9 +139,8 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     }
     const { options, liveness, requests, writer, reregistration, leases, watches } = this.#parts;
     const { endpoint } = link;
-    const id = BigInt.asUintN(64, response.sessionId).toString(16);
     options.trace?.(
-      `attached to ${endpoint.address}: session 0x${id}, timeout ${response.timeoutMs} ms`,
+      `attached to ${endpoint.address}: session ${hexId(response.sessionId)}, timeout ${response.timeoutMs} ms`,
     );
     const isReturn = this.#handshake.hasMetServer;
     const gapFrom = this.lastZxid;

@@ -1,0 +1,4 @@
+/** A zxid or session id as ZooKeeper writes it. Ids of servers from 128 on are negative as numbers. */
+export function hexId(id: bigint): string {
+  return `0x${BigInt.asUintN(64, id).toString(16)}`;
+}
