@@ -1,4 +1,3 @@
-import { Aborts } from "../session/aborts.ts";
 import { startTimer } from "./timer.ts";
 
 export interface LimitedWait<Signal extends AbortSignal | undefined = AbortSignal | undefined> {
@@ -6,10 +5,9 @@ export interface LimitedWait<Signal extends AbortSignal | undefined = AbortSigna
   readonly signal: Signal;
   /** Forgets the deadline and the caller's signal. */
   end(): void;
+  /** Ends, and aborts the signal: for work that goes on until it is told to stop. */
+  stop(): void;
 }
-
-/** Thousands may wait under one signal. */
-const aborts = new Aborts();
 
 /** A signal that follows the caller's, and aborts with `late()` after `ms`. */
 export function limitWait(
@@ -28,15 +26,19 @@ export function limitWait(
   late: () => Error,
 ): LimitedWait {
   // Most waits are never cut short, and a signal costs more than many a request.
-  if (signal === undefined && ms === undefined) return { signal, end: () => {} };
+  if (signal === undefined && ms === undefined) return { signal, end: () => {}, stop: () => {} };
   const controller = new AbortController();
   const follow = () => controller.abort(signal?.reason);
   if (signal?.aborted) follow();
-  const forget = signal && aborts.on(signal, follow);
+  else signal?.addEventListener("abort", follow);
   const stopTimer = ms === undefined ? undefined : startTimer(ms, () => controller.abort(late()));
   const end = () => {
-    forget?.();
+    signal?.removeEventListener("abort", follow);
     stopTimer?.();
   };
-  return { signal: controller.signal, end };
+  const stop = () => {
+    end();
+    controller.abort();
+  };
+  return { signal: controller.signal, end, stop };
 }

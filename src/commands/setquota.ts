@@ -1,6 +1,6 @@
 import { RefusedError, UsageError } from "../errors.ts";
 import { exceeded, setQuota } from "../recipes/quota.ts";
-import { QUOTA_ROOT } from "../session/quota.ts";
+import { QUOTA_ROOT } from "../session/system-path.ts";
 import { option, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { bytesLimit, countLimit, namedLimits } from "./quota-options.ts";

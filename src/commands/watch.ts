@@ -1,4 +1,4 @@
-import { startTimer } from "../async/timer.ts";
+import { limitWait } from "../async/limit-wait.ts";
 import { DeadlineError, OperationError, UsageError, ViewEndedError } from "../errors.ts";
 import { TreeFollower } from "../recipes/watching/follow-tree.ts";
 import { ZnodeFollower } from "../recipes/watching/follow-znode.ts";
@@ -14,7 +14,7 @@ import {
   type ValueParser,
   znodePath,
 } from "./arguments.ts";
-import { type Context, defineCommand } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { nextSession } from "./next-session.ts";
 import { isChange, type Outcome, runOnChange } from "./run-on-change.ts";
 
@@ -51,8 +51,8 @@ export const watch = defineCommand({
     { path, program },
     { recursive, count: limit = Infinity, within, exitOnFailure, all },
   ) {
-    const stop = stopper(context, within);
-    const { signal } = stop;
+    const limited = limitWait(context.signal, within, () => noChangeWithin(within ?? 0));
+    const { signal } = limited;
     const session = nextSession(context);
     const follower = recursive ? new TreeFollower(path) : new ZnodeFollower(path);
     const changes = followForever(follower, { signal, session });
@@ -76,33 +76,10 @@ export const watch = defineCommand({
       // What is waited for has words of its own for an abort.
       throw signal.aborted ? signal.reason : error;
     } finally {
-      stop.end();
+      limited.stop();
     }
   },
 });
-
-/**
- * A signal that follows the line's own, and a deadline; `end` stops whatever is left and forgets
- * both.
- */
-function stopper(
-  { signal }: Context,
-  within: number | undefined,
-): { signal: AbortSignal; end(): void } {
-  const controller = new AbortController();
-  const follow = () => controller.abort(signal.reason);
-  if (signal.aborted) follow();
-  signal.addEventListener("abort", follow, { once: true });
-  const late = () =>
-    controller.abort(new DeadlineError(`no further change within ${formatDuration(within ?? 0)}`));
-  const stopTimer = within === undefined ? undefined : startTimer(within, late);
-  const end = () => {
-    signal.removeEventListener("abort", follow);
-    stopTimer?.();
-    controller.abort();
-  };
-  return { signal: controller.signal, end };
-}
 
 function toResult(outcome: Outcome, isWhole: boolean): Result {
   if (outcome.event !== "ran") return { kind: "watched", ...outcome, at: Date.now(), isWhole };
@@ -111,4 +88,8 @@ function toResult(outcome: Outcome, isWhole: boolean): Result {
 
 function failed(program: readonly string[]): OperationError {
   return new OperationError("command-failed", `the command failed: ${program.join(" ")}`);
+}
+
+function noChangeWithin(ms: number): DeadlineError {
+  return new DeadlineError(`no further change within ${formatDuration(ms)}`);
 }

@@ -9,11 +9,11 @@ import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import { TreeInterruptedError } from "../recipes/trees/tree-interrupted.ts";
 import { walk } from "../recipes/trees/walk.ts";
 import type { FailedResult, PathsResult } from "../results/znodes.ts";
+import { isProtectedPath, SYSTEM_PATH } from "../session/system-path.ts";
 import { shorten } from "../text/shorten.ts";
 import type { Context } from "./command.ts";
 import { reportEach } from "./several-paths.ts";
 
-const SYSTEM = "/zookeeper";
 const MAX_NAMED = 3;
 /** Trees that a question describes one by one. */
 const MAX_DESCRIBED = 20;
@@ -24,10 +24,10 @@ const MAX_REPORTED = 20;
 
 /** Throws RefusedError for `/` and for what ZooKeeper keeps for itself. */
 export function refuseProtected(command: string, path: string): void {
-  if (path !== "/" && path !== SYSTEM && !path.startsWith(`${SYSTEM}/`)) return;
+  if (!isProtectedPath(path)) return;
   throw new RefusedError(
     "protected-path",
-    `${command} does not touch ${path === "/" ? path : SYSTEM}`,
+    `${command} does not touch ${path === "/" ? path : SYSTEM_PATH}`,
     {
       path,
       hint:

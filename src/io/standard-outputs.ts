@@ -2,6 +2,7 @@
 import { fstatSync, statSync } from "node:fs";
 import { Writable } from "node:stream";
 import { isatty } from "node:tty";
+import { within } from "../async/within.ts";
 import { isStdoutClosed } from "./closed-stdout.ts";
 import { type ColorLevel, detectColorLevel, type Output } from "./io.ts";
 import { PatientWriter } from "./patient-writer.ts";
@@ -24,17 +25,9 @@ export async function outputsTaken(): Promise<void> {
   );
   const stuck = [...writers.values()].filter(({ isIdle }) => !isIdle);
   await Promise.all([
-    within(LAST_RESULTS_MS, taken),
-    within(
-      LAST_WORDS_MS,
-      stuck.map((writer) => writer.idle()),
-    ),
+    within(LAST_RESULTS_MS, Promise.all(taken)),
+    within(LAST_WORDS_MS, Promise.all(stuck.map((writer) => writer.idle()))),
   ]);
-}
-
-async function within(ms: number, promises: readonly Promise<void>[]): Promise<void> {
-  if (promises.length === 0) return;
-  await Promise.race([Promise.all(promises), new Promise((resolve) => setTimeout(resolve, ms))]);
 }
 
 /**

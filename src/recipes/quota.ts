@@ -15,13 +15,13 @@ import {
   formatQuota,
   limitsPath,
   parseQuota,
-  QUOTA_ROOT,
   type QuotaKey,
   type QuotaNumbers,
   quotaPath,
   usagePath,
 } from "../session/quota.ts";
 import type { CallOptions, Session } from "../session/session.ts";
+import { QUOTA_ROOT } from "../session/system-path.ts";
 import { walk } from "./trees/walk.ts";
 
 export interface Quota {

@@ -3,8 +3,7 @@
  * by servers.
  */
 import { joinPath } from "./path.ts";
-
-export const QUOTA_ROOT = "/zookeeper/quota";
+import { QUOTA_ROOT } from "./system-path.ts";
 
 /**
  * -1 is no limit. The hard limits are left out where the text has none: clients before 3.7 wrote

@@ -1,11 +1,9 @@
 import { UsageError } from "../../errors.ts";
+import { isProtectedPath, SYSTEM_PATH } from "../../session/system-path.ts";
 
-/**
- * Throws UsageError for what no recipe can have for itself; `inVain` is what the root cannot do.
- */
-export function refuseProtectedPath(path: string, inVain: string, hint: string): void {
-  if (path === "/") throw new UsageError(`/ cannot ${inVain}`, { hint });
-  if (path === "/zookeeper" || path.startsWith("/zookeeper/")) {
-    throw new UsageError("/zookeeper belongs to the server", { hint });
-  }
+/** Throws UsageError for a path that no recipe may use. `use` says what for: `be locked`. */
+export function refuseProtectedPath(path: string, use: string, hint: string): void {
+  if (!isProtectedPath(path)) return;
+  const why = path === "/" ? `/ cannot ${use}` : `${SYSTEM_PATH} belongs to the server`;
+  throw new UsageError(why, { hint });
 }

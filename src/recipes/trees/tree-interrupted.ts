@@ -1,6 +1,6 @@
 /** What work on a tree has done when it is interrupted, requests under way included. */
 
-import { startTimer } from "../../async/timer.ts";
+import { within } from "../../async/within.ts";
 import { InterruptedError } from "../../errors.ts";
 
 /** Work on a tree was interrupted after so many znodes. */
@@ -41,12 +41,7 @@ export async function treeInterrupted(
   const counted = unfinished.map(async ({ outcome, znodes }) => {
     if (await hasSucceeded(outcome)) late += znodes;
   });
-  let stopTimer = () => {};
-  const isLate = new Promise<false>((resolve) => {
-    stopTimer = startTimer(LATE_MS, () => resolve(false));
-  });
-  const isExact = await Promise.race([Promise.all(counted).then(() => true), isLate]);
-  stopTimer();
+  const isExact = (await within(LATE_MS, Promise.all(counted))) !== undefined;
   return new TreeInterruptedError(cause, { done: done + late, isExact });
 }
 

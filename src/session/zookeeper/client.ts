@@ -5,14 +5,13 @@ import { AddWatchMode, Opcode } from "../../wire/protocol.ts";
 import { formatConnectString } from "../connect-string.ts";
 import type { SessionOptions } from "../options.ts";
 import type * as S from "../session.ts";
+import { CONFIG_PATH } from "../system-path.ts";
 import { Connection } from "./connection.ts";
 import { limited } from "./requests/call.ts";
 import { failureOf } from "./requests/error-codes.ts";
 import { OperationCaller } from "./requests/operation-caller.ts";
 import { notifyListeners } from "./watches/notify-listeners.ts";
 import { nothing, readData, readNames, writePath, Znodes } from "./znodes.ts";
-
-const CONFIG_PATH = "/zookeeper/config";
 
 /**
  * Opens a session. Returns at once; the first call (or `connected()`) waits for a server. Throws

@@ -2,6 +2,8 @@
  * Keeps the shell connected: opens sessions in the background, says what becomes of them and what
  * is lost with them.
  */
+
+import { within } from "../../async/within.ts";
 import { ConnectionError } from "../../errors.ts";
 import type { Session, StateChange } from "../../session/session.ts";
 import { hexId } from "../../text/hex-id.ts";
@@ -110,10 +112,8 @@ export class SessionKeeper {
   readonly #greeted = new WeakSet<Session>();
 
   async #greet(session: Session, server: string): Promise<void> {
-    const late = new Promise<undefined>((resolve) =>
-      setTimeout(() => resolve(undefined), ABOUT_WITHIN_MS).unref(),
-    );
-    const about = await Promise.race([this.#options.about(server).catch(() => undefined), late]);
+    const asking = this.#options.about(server).catch(() => undefined);
+    const about = await within(ABOUT_WITHIN_MS, asking);
     if (this.#isStopped || session !== this.#session) return;
     const what = about === undefined ? "" : ` (${about})`;
     const how = session.isReadOnly ? ", read-only" : "";

@@ -2,6 +2,7 @@
  * What TAB does at the prompt: completes, or shows what there is, and never keeps anybody waiting.
  */
 
+import { within } from "../../async/within.ts";
 import { type Cell, columns } from "../../render/columns.ts";
 import type { Session } from "../../session/session.ts";
 import { escapeName } from "../../text/escape.ts";
@@ -53,7 +54,10 @@ export class Tab {
     };
     const completion = await within(
       DEADLINE_MS,
-      complete(before, { commands, cwd: cwd(), heldLocks: heldLocks(), list }),
+      // A failure is not worth a message while a line is being typed.
+      complete(before, { commands, cwd: cwd(), heldLocks: heldLocks(), list }).catch(
+        () => undefined,
+      ),
     );
     // Typed on meanwhile: the answer belongs to another question.
     if (this.#options.before() !== before) return;
@@ -69,18 +73,5 @@ export class Tab {
   /** The shell is left. */
   stop(): void {
     this.#stopped.abort();
-  }
-}
-
-/** Undefined when it takes longer, or fails. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  try {
-    return await Promise.race([work.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -2,6 +2,8 @@
  * What is there instead of a znode that is not: how far its path exists, and which name was
  * probably meant.
  */
+
+import { within } from "../../async/within.ts";
 import { NoNodeError } from "../../errors.ts";
 import { ancestors, baseName, joinPath } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
@@ -44,19 +46,23 @@ export async function askAround<T>(
 ): Promise<T | undefined> {
   const choose = current ?? open;
   if (!choose) return undefined;
-  const signal = AbortSignal.timeout(LIMIT_MS);
-  const tooLate = new Promise<undefined>((resolve) =>
-    signal.addEventListener("abort", () => resolve(undefined)),
-  );
+  const late = new AbortController();
   const answer = async () => {
     const session = await choose();
     try {
-      return await ask(session, signal);
+      return await ask(session, late.signal);
     } finally {
       if (current === undefined) await session.close();
     }
   };
-  return Promise.race([answer().catch(() => undefined), tooLate]);
+  try {
+    return await within(
+      LIMIT_MS,
+      answer().catch(() => undefined),
+    );
+  } finally {
+    late.abort();
+  }
 }
 
 async function lookAround(

@@ -8,6 +8,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { AutoResetEvent } from "../../../async/auto-reset-event.ts";
+import { limitWait } from "../../../async/limit-wait.ts";
 import { NoNodeError, PermissionError } from "../../../errors.ts";
 import { joinPath } from "../../../session/path.ts";
 import type { Data, Session, WatchEvent, WatchListener } from "../../../session/session.ts";
@@ -145,11 +146,15 @@ async function isHeard(
     await bell.heard(signal);
     return true;
   }
+  const late = new Error("nothing was heard");
+  const limited = limitWait(signal, withinMs, () => late);
   try {
-    await bell.heard(AbortSignal.any([signal, AbortSignal.timeout(withinMs)]));
+    await bell.heard(limited.signal);
     return true;
   } catch (error) {
-    if (signal.aborted) throw error;
+    if (error !== late) throw error;
     return false;
+  } finally {
+    limited.end();
   }
 }
