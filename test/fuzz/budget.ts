@@ -1,6 +1,6 @@
 /**
  * How much is fuzzed, and from which seed: repeatable with ZKSH_FUZZ_SEED, longer with
- * ZKSH_FUZZ_SECONDS. `npm run test:fuzz` takes a minute.
+ * ZKSH_FUZZ_SECONDS. `npm run test:long` takes a minute.
  */
 
 export const SEED = Number(process.env.ZKSH_FUZZ_SEED ?? 20_261_118);

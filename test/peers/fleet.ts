@@ -3,8 +3,8 @@ import { type Interval, served } from "../support/exclusion-log.ts";
 import { Fleet, type FleetOptions } from "../support/peers.ts";
 import { freshChroot } from "../support/shared-server.ts";
 
-/** How long a fleet sails: a few seconds in CI, a minute where somebody asks for it. */
-export const FLEET_SECONDS = Number(process.env.ZKSH_FLEET_SECONDS ?? 6);
+/** How long the contenders of a test contend. */
+export const FLEET_SECONDS = Number(process.env.ZKSH_FLEET_SECONDS ?? 3);
 
 /** For the tests' own deadline. */
 export const FLEET_TIMEOUT_MS = FLEET_SECONDS * 1_000 + 120_000;

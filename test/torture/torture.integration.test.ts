@@ -9,11 +9,13 @@ test("the same seed gives the same schedule, another seed another one", () => {
   expect(makeSchedule(2, 60, 8)).not.toEqual(schedule);
 });
 
-// Minutes of it: npm run torture.
+// npm run test:long takes longer, npm run torture minutes.
+const seconds = Number(process.env.ZKSH_TORTURE_SECONDS ?? 5);
+
 test.each([
-  { recipe: "lock", seconds: 18 },
-  { recipe: "rwlock", seconds: 8 },
-  { recipe: "sem", seconds: 8 },
+  { recipe: "lock", seconds },
+  { recipe: "rwlock", seconds },
+  { recipe: "sem", seconds },
 ] as const)(
   "$recipe excludes while networks, servers and processes fail",
   { timeout: 180_000 },
