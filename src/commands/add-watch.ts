@@ -17,17 +17,20 @@ const mode: ValueParser<PersistentWatchMode> = (text) => {
 
 export const addWatch = defineCommand({
   details:
-    "The znode need not exist. Its events are shown until removewatches; a recursive watch tells of everything below " +
-    "it too. Outside the shell use watch, which stays and shows the new data as well. Needs a server from 3.6 on.",
+    "The shell shows the events of the znode until removewatches; a recursive watch also shows those of all znodes below it. " +
+    "The znode need not exist. Outside the shell, use watch: it keeps running and shows the new data. Needs ZooKeeper 3.6.",
   examples: ["addWatch /app", "addWatch -m PERSISTENT /app/config"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },
   options: {
-    mode: option("-m", "mode", mode, "PERSISTENT or PERSISTENT_RECURSIVE (PERSISTENT_RECURSIVE)"),
+    mode: option("-m", "mode", mode, "PERSISTENT or PERSISTENT_RECURSIVE (the default)"),
   },
   async run(context, { path }, { mode: wanted = "recursive" }) {
     const { session, signal } = context;
-    const listener = shownEvents(context, "watch stays and shows every change");
+    const listener = shownEvents(
+      context,
+      "use watch PATH: it keeps running and shows every change",
+    );
     await session().addWatch(path, wanted, listener, { signal });
     return { kind: "watch-added", path, isRecursive: wanted === "recursive" };
   },

@@ -4,15 +4,15 @@ import { defineCommand } from "./command.ts";
 
 export const addauth = defineCommand({
   details:
-    "addauth digest USER asks for the password, unseen. The identity goes with this session and with every later one of " +
-    "the same shell. For a single command use --auth SCHEME:CRED.",
+    "addauth digest USER asks for the password and does not show it. The identity belongs to this session and to every " +
+    "later session of the same shell. For a single command, use --auth SCHEME:CRED.",
   examples: ["addauth digest ann", "addauth digest ann:secret"],
   effect: "none",
   args: {
-    scheme: required(word, "how to prove it: digest, or another scheme that the server has"),
+    scheme: required(word, "digest, or another scheme that the server knows"),
     auth: optional(
       word,
-      "the proof: USER:PASSWORD for digest, or USER to be asked for the password",
+      "the credential: USER:PASSWORD for digest, or USER to be asked for the password",
     ),
   },
   options: {},
@@ -22,15 +22,15 @@ export const addauth = defineCommand({
     return { question: `Password for ${auth}`, what: `${auth}'s password`, instead };
   },
   async run({ shell, signal, secret, isOneShot }, { scheme, auth = "" }) {
-    // As --auth has it. The word holds the password: it must reach neither the server as a scheme
-    // nor the screen.
+    // `addauth digest:ann:secret` is the form of --auth. The word holds the password, so it must
+    // neither be sent to the server as a scheme nor appear on the screen.
     if (scheme.includes(":")) {
-      throw new UsageError("a scheme has no colon in it", {
-        hint: "addauth SCHEME CRED, as in addauth digest USER",
+      throw new UsageError("a scheme contains no colon", {
+        hint: "write addauth SCHEME CRED, for example addauth digest USER",
       });
     }
     if (scheme === "digest" && auth === "") {
-      throw new UsageError("digest needs a user", {
+      throw new UsageError("the digest scheme needs a user", {
         hint: "addauth digest USER asks for the password",
       });
     }

@@ -8,15 +8,15 @@ import { refuseSteps, resolvePath, validatePath } from "../session/path.ts";
 import type { Acl } from "../session/session.ts";
 import { parseDuration, parseZkcliDuration } from "../text/duration.ts";
 
-/** Where `-` and `@file` are read from. */
+/** Reads the data of `-` (stdin) and `@file`. */
 export interface Reader {
   stdin(): Promise<Buffer>;
   file(path: string): Promise<Buffer>;
 }
 
 /**
- * A value that has to be fetched before the command runs, so that `run` can make its requests at
- * once.
+ * A value that is read from stdin or a file before the command runs, so that `run` can send its
+ * requests at once.
  */
 export class Outside<T> {
   readonly read: (reader: Reader) => Promise<T>;
@@ -26,15 +26,15 @@ export class Outside<T> {
   }
 }
 
-/** What the meaning of a word may depend on. */
+/** The context of a word on the line. */
 interface Where {
   /** The znode that relative paths start from. */
   readonly cwd: string;
-  /** As in zkCli: paths are absolute (until a `cd`), and data is nothing but text. */
+  /** The zkCli dialect: paths are absolute (until a `cd`), and data is always text. */
   readonly isVerbatim?: boolean;
-  /** The line makes a sequential znode, whose name may be nothing but the server's number. */
+  /** The line creates a sequential znode, whose name may be only the server's number. */
   readonly isSequential?: boolean;
-  /** The word stands behind `--`, or the line has `--literal`: data is nothing but text. */
+  /** The word stands after `--`, or the line has `--literal`: data is always text. */
   readonly isLiteral?: boolean;
 }
 
@@ -58,7 +58,7 @@ export type Argument<T> = RequiredArgument<T> | OptionalArgument<T> | RestArgume
 
 interface OptionPlace {
   readonly short: string;
-  /** The help page that explains it, where several commands share it. */
+  /** The help topic that explains an option shared by several commands. */
   readonly topic?: string;
 }
 export interface Flag extends OptionPlace {
@@ -80,20 +80,19 @@ export function optional<T>(parse: ValueParser<T>, summary: string): OptionalArg
   return { arity: "optional", parse, summary };
 }
 
-/** All words that are left, in order; may be none. Stands last. */
+/** All remaining words, perhaps none. Must be the last argument. */
 export function rest<T>(parse: ValueParser<T>, summary: string): RestArgument<T> {
   return { arity: "rest", parse, summary };
 }
 
 /**
- * The words behind `--`, as they are: a program to run and its arguments; none when there is no
- * `--`. Stands last.
+ * The words after `--`: a program and its arguments. Empty without `--`. Must be the last argument.
  */
 export function programToRun(summary: string): RestArgument<string> {
   return { arity: "command", parse: word, summary };
 }
 
-/** An option without a value; its long name is its key in kebab-case. An empty `short` is none. */
+/** An option without a value. Its long name is its key in kebab-case; `short` may be empty. */
 export function flag(short: string, summary: string): Flag {
   return { kind: "flag", short, summary };
 }
@@ -108,7 +107,7 @@ export function option<T>(
   return { kind: "value", short, placeholder, parse, summary };
 }
 
-/** Options that a page of their own explains: a command's own page only points there. */
+/** Marks options that a help topic explains; the command's own page only refers to it. */
 export function explainedIn<const O extends Readonly<Record<string, Option<unknown>>>>(
   topic: string,
   options: O,
@@ -119,7 +118,7 @@ export function explainedIn<const O extends Readonly<Record<string, Option<unkno
 
 export const word: ValueParser<string> = (text) => text;
 
-/** An existing znode's path, made absolute. A slash at its end, as TAB leaves it, means nothing. */
+/** The path of a znode, made absolute. A slash at the end, as TAB leaves it, is removed. */
 export const znodePath: ValueParser<string> = (text, where) => {
   const path = absolutePath(text, where);
   // zkCli refuses it.
@@ -130,8 +129,8 @@ export const znodePath: ValueParser<string> = (text, where) => {
 };
 
 /**
- * The path of a znode to be made: as {@link znodePath}, but where it is sequential a slash at the
- * end has a meaning.
+ * The path of a znode to create: like {@link znodePath}, but a sequential one keeps a slash at its
+ * end, where the server appends the number.
  */
 export const newZnodePath: ValueParser<string> = (text, where) => {
   if (!where.isSequential && !where.isVerbatim) return znodePath(text, where);
@@ -148,12 +147,12 @@ function absolutePath(text: string, { cwd, isVerbatim = false }: Where): string 
 
 const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 };
 
-/** A znode's version: 32 bits with a sign, because the counter of a busy znode can wrap. */
+/** The version of a znode: a signed 32-bit number, because the counter of a busy znode can wrap. */
 export const version: ValueParser<number> = (text) => {
   const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= INT32.min && number <= INT32.max) return number;
   throw new UsageError(`bad version '${text}'`, {
-    hint: "a version is a whole number, as dataVersion in stat",
+    hint: "use a whole number, like dataVersion in the output of stat",
   });
 };
 

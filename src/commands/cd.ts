@@ -4,7 +4,7 @@ import { defineCommand } from "./command.ts";
 
 const PREVIOUS = "-";
 
-/** As a path, but it may end in `/`, and `-` is where one was before. */
+/** A path, which may end in `/`, or `-` for the previous working znode. */
 const place: ValueParser<string> = (text, where) =>
   text === PREVIOUS
     ? PREVIOUS
@@ -12,19 +12,20 @@ const place: ValueParser<string> = (text, where) =>
 
 export const cd = defineCommand({
   details:
-    "Relative paths start at the working znode, which the prompt shows. Without a path it is / again; - goes back.",
+    "Relative paths start at the working znode, which the prompt shows. cd without a path goes to /; cd - goes back to the " +
+    "previous working znode.",
   examples: ["cd /zookeeper", "cd"],
   effect: "none",
-  args: { path: optional(place, "the znode to go to, or - for the one before") },
+  args: { path: optional(place, "the new working znode, or - for the previous one") },
   options: {},
   async run({ session, signal, shell }, { path: asked = "/" }) {
     const path = asked === PREVIOUS ? shell.previousCwd : asked;
-    if (path === undefined) throw new UsageError("there is no znode before this one");
+    if (path === undefined) throw new UsageError("there is no previous working znode");
     if (!(await session().exists(path, { signal }))) {
       throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { code: -101, path });
     }
     shell.changeDirectory(path);
-    // Where `-` leads to is not what was typed, so it is shown.
+    // `cd -` prints the new working znode, because the line does not name it.
     return { kind: "working-znode", path, hasMoved: asked !== PREVIOUS };
   },
 });

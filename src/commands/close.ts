@@ -1,7 +1,8 @@
 import { defineCommand } from "./command.ts";
 
 export const close = defineCommand({
-  details: "Its ephemerals and watches end with it. connect opens another session.",
+  details:
+    "The ephemeral znodes, watches and locks of the session end with it. connect opens a new session.",
   examples: ["close"],
   effect: "none",
   args: {},

@@ -37,38 +37,38 @@ type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[
 
 interface Secret {
   readonly question: string;
-  /** What is asked for, in messages: `ann's password`. */
+  /** The secret's name in messages: `ann's password`. */
   readonly what: string;
-  /** What to use where nobody can be asked. */
+  /** What to use without a terminal. */
   readonly instead: string;
 }
 
 export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
-  /** More than the summary says; shown by `help NAME`. */
+  /** The text of `help NAME` below the options. */
   readonly details?: string;
-  /** Lines that work as they stand, without the program's name. */
+  /** Lines that work as they are, without the program's name. */
   readonly examples: readonly string[];
   /** `write` is refused in read-only mode. */
   readonly effect: "read" | "write" | "none";
   readonly args: A;
   readonly options: O;
   /**
-   * True when `run` makes all its requests before its first await. A one-shot then says goodbye in
-   * the same flight.
+   * True if `run` sends all its requests before its first await. A one-shot then sends closeSession
+   * together with them.
    */
   readonly oneFlight?:
     | boolean
     | ((context: Context, args: ArgumentValues<A>, options: OptionValues<O>) => boolean);
   /**
-   * For commands that destroy: what is about to happen, as a question; undefined when there is
-   * nothing to ask. Asked on a terminal, answered by --yes, refused anywhere else.
+   * Returns the question before a destructive command, or undefined if none is needed. zksh asks it
+   * on a terminal, --yes answers it, and without a terminal the command is refused.
    */
   confirm?(
     context: Context,
     args: ArgumentValues<A>,
     options: OptionValues<O>,
   ): Promise<string | undefined>;
-  /** What to ask for, unseen, before the command runs; undefined when the line has it all. */
+  /** Returns the password to ask for, or undefined if the line has it. */
   secret?(args: ArgumentValues<A>, options: OptionValues<O>): Secret | undefined;
   run(
     context: Context,
@@ -98,19 +98,19 @@ export interface CommandEntry {
   /** One line, imperative, without a full stop. */
   readonly summary: string;
   readonly group: CommandGroup;
-  /** Never asks a server anything, or opens a session of its own. */
+  /** The command sends nothing to a server, or opens its own session. */
   readonly needsNoShellSession?: boolean;
   /**
-   * Runs programs under a lock, whose exit codes must come through: its own are those of the second
-   * table.
+   * The command runs a program under a lock and passes its exit code on. Its own exit codes are
+   * those of LockExitCode.
    */
   readonly isGuard?: boolean;
-  /** Goes on until a signal ends it: that is an end like any other, with exit code 0. */
+  /** The command runs until a signal ends it, with exit code 0. */
   readonly endsBySignal?: boolean;
   load(): Promise<AnyCommand>;
 }
 
-/** Returns its argument: it is there so that `run` knows the types of its arguments and options. */
+/** Returns its argument, and infers the types of the arguments and options of `run`. */
 export function defineCommand<const A extends Arguments, const O extends Options>(
   command: Command<A, O>,
 ): Command<A, O> {

@@ -6,13 +6,13 @@ import { readOptions } from "./request-options.ts";
 
 export const config = defineCommand({
   details:
-    "What /zookeeper/config says, whatever the chroot. A standalone server has nothing in it.",
+    "config reads /zookeeper/config, also with a chroot. It is empty on a standalone server.",
   examples: ["config", "config -c"],
   effect: "read",
   args: {},
   options: {
-    client: flag("-c", "only the version and where clients connect to"),
-    watch: flag("-w", "watch for the next change (in the shell)"),
+    client: flag("-c", "print only the version and the client addresses"),
+    watch: flag("-w", "report the next change (only in the shell)"),
     stat: flag("-s", "print the stat too"),
   },
   oneFlight: true,

@@ -9,10 +9,13 @@ const servers: ValueParser<string> = (text) => {
 
 export const connect = defineCommand({
   details:
-    "The session that was there ends, and its ephemerals and watches with it; identities are proved again in the new one.",
-  examples: ["connect"],
+    "connect closes the present session, which ends its ephemeral znodes, watches and locks. The identities of addauth and " +
+    "--auth are sent again in the new session.",
+  examples: ["connect", "connect zk1:2181,zk2:2181/app"],
   effect: "none",
-  args: { servers: optional(servers, "host[:port],…[/chroot]; the same as before when left out") },
+  args: {
+    servers: optional(servers, "host[:port],…[/chroot] (default: the same servers as before)"),
+  },
   options: {},
   async run({ shell, signal }, { servers: target }) {
     const { server = "", id: sessionId, isReadOnly } = await shell.connect(target, signal);

@@ -17,23 +17,23 @@ export const create = defineCommand({
   ],
   effect: "write",
   args: {
-    path: required(newZnodePath, "the znode to make"),
+    path: required(newZnodePath, "the znode to create"),
     data: optional(data, "text, - (stdin) or @file; @@x is the text @x"),
-    acl: optional(behindData(acl), "scheme:id:perms,… of c d r w a; if left out, open to all"),
+    acl: optional(behindData(acl), "scheme:id:perms,… with perms of cdrwa; default: open"),
   },
   options: {
-    sequential: flag("-s", "add a number that the server counts up"),
-    ephemeral: flag("-e", "make it end with the session"),
-    container: flag("-c", "let the server remove it when its last child is gone"),
-    ttl: option("-t", "ttl", ttl, "let the server remove it after this time unused (10s, 1h)"),
-    parents: flag("-p", "make missing parents too"),
-    base64: flag("-b", "the data is base64: store what it stands for"),
+    sequential: flag("-s", "append a sequence number that the server chooses"),
+    ephemeral: flag("-e", "delete it when the session ends"),
+    container: flag("-c", "let the server delete it after its last child is deleted"),
+    ttl: option("-t", "ttl", ttl, "let the server delete it after this time without a change"),
+    parents: flag("-p", "create missing parents too"),
+    base64: flag("-b", "decode the data from base64 before storing it"),
     literal: literalFlag,
     fenced: fencedFlag,
     hashDigests: flag("", "hash the password of digest:USER:PASSWORD in the ACL"),
   },
-  // Whether a server knows the newer modes is asked first; hashing waits for node:crypto to be
-  // loaded.
+  // Containers and TTLs first ask for the server's version, and --hash-digests first loads
+  // node:crypto: both are an await before the request.
   oneFlight: (_context, _args, { parents, container, ttl: lifetime, hashDigests }) =>
     !parents && !container && lifetime === undefined && !hashDigests,
   async run(context, { path, data: given = null, acl: list }, flags) {

@@ -32,7 +32,7 @@ export function behindData<T>(parse: ValueParser<T>): ValueParser<T> {
 }
 
 /** For the commands that take data; the parsers look for it before they read the data. */
-export const literalFlag = flag("", "data is text, even - or @x (as behind --)");
+export const literalFlag = flag("", "take the data as text, even - or @x (as after --)");
 
 export const QUOTE_DATA = "data with spaces needs quotes";
 
@@ -42,6 +42,6 @@ export function decodeBase64(text: Buffer): Buffer {
   const isBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(
     compact,
   );
-  if (!isBase64) throw new UsageError("the data is not base64");
+  if (!isBase64) throw new UsageError("the data is not valid base64");
   return Buffer.from(compact, "base64");
 }

@@ -15,14 +15,14 @@ import { namingRoot, namingVersion } from "./write-failures.ts";
 
 export const deleteNode = defineCommand({
   details:
-    "Several znodes are deleted in the order given, so that children can stand before their parent. Those that could not " +
-    "be deleted are named, the others are deleted, and the exit code is 8. A number behind a single path is its version, " +
-    "as -v (zkCli's old form).",
+    "Several znodes are deleted in the order given: name children before their parent. A znode that cannot be deleted is " +
+    "reported on stderr, the others are deleted, and the exit code is 8. delete PATH VERSION is zkCli's old form of " +
+    "delete -v VERSION PATH.",
   examples: ["delete /app/old", "delete -v 3 /app/old", "delete /app/old/a /app/old"],
   effect: "write",
   args: { path: required(znodePath, "the znode"), paths: furtherPaths },
   options: {
-    version: option("-v", "version", version, "only if the data has this version"),
+    version: option("-v", "version", version, "delete only if the data has this version"),
     fenced: fencedFlag,
   },
   oneFlight: (_context, args) => wordsOf(args).paths.length === 1,

@@ -20,14 +20,19 @@ const batchSize: ValueParser<number> = (text) => {
 
 export const deleteall = defineCommand({
   details:
-    "Asks before it deletes, once for all paths; --yes answers. Never deletes / or anything of /zookeeper. What could not be " +
-    "deleted is named with the reason, and the exit code is 8.",
+    "deleteall asks once before it deletes; --yes answers the question. It refuses / and /zookeeper. A znode that cannot be " +
+    "deleted is reported with the reason, the others are deleted, and the exit code is 8.",
   examples: ["deleteall /app/old", "deleteall --dry-run /app/old", "deleteall /app/old /app/older"],
   effect: "write",
-  args: { path: required(znodePath, "the znode at the top"), paths: furtherPaths },
+  args: { path: required(znodePath, "the top of the tree"), paths: furtherPaths },
   options: {
-    batch: option("-b", "size", batchSize, "deletes in one transaction (1000; 0 for none)"),
-    dryRun: flag("", "only list what would be deleted"),
+    batch: option(
+      "-b",
+      "size",
+      batchSize,
+      "deletions per transaction (default 1000; 0: no transactions)",
+    ),
+    dryRun: flag("", "list what would be deleted, and delete nothing"),
   },
   async confirm(context, args, { dryRun }) {
     const { paths } = pathWords(args.path, args.paths);

@@ -5,15 +5,16 @@ import { noQuota } from "./listquota.ts";
 import { namedLimits } from "./quota-options.ts";
 
 export const delquota = defineCommand({
-  details: "Exit code 3 says that there was none.",
+  details:
+    "Without an option the whole quota is removed. The exit code is 3 if the tree has no quota.",
   examples: ["delquota /app", "delquota -b /app"],
   effect: "write",
   args: { path: required(znodePath, "the znode") },
   options: {
-    count: flag("-n", "only the limit of -n"),
-    bytes: flag("-b", "only the limit of -b"),
-    countHard: flag("-N", "only the limit of -N"),
-    bytesHard: flag("-B", "only the limit of -B"),
+    count: flag("-n", "remove only the soft limit on znodes"),
+    bytes: flag("-b", "remove only the soft limit on bytes"),
+    countHard: flag("-N", "remove only the hard limit on znodes"),
+    bytesHard: flag("-B", "remove only the hard limit on bytes"),
   },
   async run({ session, signal }, { path }, { count, bytes, countHard, bytesHard }) {
     const limits = namedLimits<boolean>({

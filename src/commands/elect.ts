@@ -13,26 +13,28 @@ const REJOIN_AFTER_MS = 1_000;
 
 export const elect = defineCommand({
   details:
-    "The command is stopped when the lead can no longer be proved. --leader ends with exit code 1 when no client leads. " +
-    "More options and the exit codes: help locks.",
+    "The command is stopped when the leadership can no longer be proved. --leader ends with 1 if there is no leader. More " +
+    "options and the exit codes: help locks.",
   examples: ["elect /scheduler -- echo leading", "elect --leader /scheduler"],
   effect: "write",
   args: {
-    path: required(lockPath, "the election; made when missing"),
-    program: programToRun("what the leader runs, with its arguments; no shell"),
+    path: required(lockPath, "the election; a missing path is created"),
+    program: programToRun("the command and its arguments, run without a shell"),
   },
   options: {
-    observe: flag("", "tell who leads, and every change"),
-    leader: flag("", "tell who leads"),
-    id: option("", "text", word, "what others see of us"),
-    rejoin: flag("", "stand again when the lead was lost"),
+    observe: flag("", "print the leader, and again at each change"),
+    leader: flag("", "print the leader"),
+    id: option("", "text", word, "the name of this candidate, shown to others"),
+    rejoin: flag("", "join the election again after losing the leadership"),
     ...waitOptions,
     ...guardOptions,
   },
   run(context, { path, program }, { observe, leader, id, rejoin, ...values }) {
     if (observe || leader) {
       if (program.length > 0 || (observe && leader))
-        throw new UsageError("--observe and --leader take nothing else");
+        throw new UsageError(
+          "--observe and --leader cannot be combined with each other or with a command",
+        );
       return observe ? observeLeaders(context, path) : presentLeader(context, path);
     }
     const recipe = oneLock(
@@ -54,7 +56,7 @@ async function* presentLeader({ shell, signal }: Context, path: string): AsyncGe
   yield { kind: "leader", path, isStream: false, ...(leader && { leader }) };
 }
 
-/** Over the end of sessions too. */
+/** Goes on in a new session when one expires. */
 async function* observeLeaders({ shell, signal }: Context, path: string): AsyncGenerator<Result> {
   for (let hasBegun = false; ; ) {
     try {
@@ -71,8 +73,8 @@ async function* observeLeaders({ shell, signal }: Context, path: string): AsyncG
 }
 
 /**
- * Campaign after campaign: only a lost lead begins another, and servers that are down when there
- * was one before.
+ * Joins the election again after a lost leadership. Once this process has led, servers that cannot
+ * be reached do not end it either.
  */
 async function* again(
   context: Context,

@@ -5,8 +5,8 @@ import { forEachPath, furtherPaths, pathWords } from "./several-paths.ts";
 
 export const exists = defineCommand({
   details:
-    "Exit code 0 says yes, 1 says no; of several znodes 0 says that all exist. In a pipe several are written as path, tab, " +
-    "true or false.",
+    "The exit code is 0 if all the znodes exist, and 1 if one does not. With several paths, each line in a pipe is: path, " +
+    "tab, true or false.",
   examples: ["exists /zookeeper", "exists /app /app/config"],
   effect: "read",
   args: { path: required(znodePath, "the znode"), paths: furtherPaths },

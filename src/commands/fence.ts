@@ -9,23 +9,23 @@ import { type Context, defineCommand } from "./command.ts";
 const action: ValueParser<"check" | "guard"> = (text) => {
   if (text === "check" || text === "guard") return text;
   throw new UsageError(`unknown fence action '${text}': use check or guard`, {
-    hint: "fence check SEQUENCER, or fence guard PATH TOKEN",
+    hint: "use fence check SEQUENCER or fence guard PATH TOKEN",
   });
 };
 
 const token: ValueParser<bigint> = (text) => {
   if (/^\d{1,19}$/.test(text)) return BigInt(text);
   throw new UsageError(`bad token '${text}'`, {
-    hint: "a token is a whole number, as ZK_LOCK_TOKEN has it",
+    hint: "a token is a whole number, as in ZK_LOCK_TOKEN",
   });
 };
 
 export const fence = defineCommand({
   details:
-    "check tells whether the hold of a lock that ZK_LOCK_SEQUENCER names goes on: current and exit code 0, or stale and 1. " +
-    "guard keeps the highest ZK_LOCK_TOKEN seen in a znode, which is made when missing, and ends with 1 for a lower one: so " +
-    "a holder that comes late is found out even where only a script can check. That znode is open to everybody unless --acl " +
-    "says otherwise: a client that may write it can turn the token back, and one that may delete it can make it forget.",
+    "check takes a ZK_LOCK_SEQUENCER and tells whether that lock is still held: it prints current (exit code 0) or stale " +
+    "(1). guard takes a ZK_LOCK_TOKEN, keeps the highest token seen in a znode, and ends with 1 for a lower one: a script " +
+    "that calls it before it writes finds out that a later holder was there. The default ACL of that znode is open, and a " +
+    "client that may write or delete it can reset the token: give it an ACL.",
   examples: [
     "fence check exclusive:0x1f:/deploy/_c_6b0e-lock-0000000003",
     "fence guard /fences/db 8589934607",
@@ -37,17 +37,12 @@ export const fence = defineCommand({
     token: optional(token, "guard: the token, a whole number"),
   },
   options: {
-    acl: option(
-      "",
-      "acl",
-      acl,
-      "guard: the ACL of the znode and its parents where they are missing",
-    ),
+    acl: option("", "acl", acl, "guard: the ACL of the znode and its parents when created"),
   },
   oneFlight: (_context, { action: what }) => what === "check",
   run(context, { action: what, subject, token: given }, { acl: entries }) {
     if (what === "guard") return pass(context, subject, given, entries && checkedAcl(entries));
-    if (entries) throw new UsageError("fence check takes no --acl: it makes no znode");
+    if (entries) throw new UsageError("fence check takes no --acl: it creates no znode");
     return check(context, subject, given);
   },
 });

@@ -3,29 +3,30 @@ import { fencedWriter, type Writer } from "../recipes/locks/fence.ts";
 import { flag } from "./arguments.ts";
 import type { Context } from "./command.ts";
 
-export const fencedFlag = flag("", "only while the lock that this runs under is held");
+export const fencedFlag = flag("", "write only if the lock around this command is still held");
 
 /**
- * Where a command writes to: with --fenced only while the locks of the environment are held. Throws
- * UsageError without any.
+ * Returns what a command writes with: the session, or with --fenced a writer that checks the
+ * tickets named in the environment in the same transaction. Throws UsageError if the environment
+ * names no ticket.
  */
 export function writerOf({ session, env }: Context, isFenced: boolean): Writer {
   if (!isFenced) return session();
   const tickets = ticketsAround(env);
   if (tickets.length === 0) {
     throw new UsageError(
-      "--fenced needs a lock, and there is none around: ZK_LOCK_NODE is not set",
+      "--fenced works only in a command run by zksh lock (ZK_LOCK_NODE is not set)",
       {
-        hint: "lock PATH -- zksh … runs it under one",
+        hint: "run it under a lock: zksh lock PATH -- COMMAND",
       },
     );
   }
   const unique = tickets.find(({ path, node }) => node === path);
   if (unique) {
     throw new UsageError(
-      `--fenced cannot work under the unique lock ${unique.node}: every holder's znode has that path`,
+      `--fenced does not work under the unique lock ${unique.node}: all its holders create the same znode`,
       {
-        hint: "use a queue lock (leave out --recipe unique), or compare tokens (fence guard)",
+        hint: "leave out --recipe unique, or compare tokens with fence guard",
       },
     );
   }
@@ -38,7 +39,8 @@ interface LockAround {
 }
 
 /**
- * Those of the session that runs this command; what programs further out hold is theirs to fence.
+ * Returns the tickets of the innermost `zksh lock`. Its session owns all of them; a lock further
+ * out belongs to another session, and its own command fences with it.
  */
 function ticketsAround(env: Context["env"]): LockAround[] {
   const [node, session] = [env("ZK_LOCK_NODE"), env("ZK_LOCK_SESSION")];

@@ -5,7 +5,7 @@ import { defineCommand } from "./command.ts";
 
 export const getAllChildrenNumber = defineCommand({
   details:
-    "The znode itself is not counted. Servers before 3.6 cannot count; there the tree is walked.",
+    "The znode itself is not counted. Servers before 3.6 cannot count, so zksh lists the whole tree there.",
   examples: ["getAllChildrenNumber /zookeeper"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },

@@ -2,10 +2,11 @@ import { optional, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
 export const getEphemerals = defineCommand({
-  details: "Only those of this session, so a one-shot never sees any. Needs ZooKeeper 3.6.",
+  details:
+    "Only the znodes of this session are listed, so a one-shot command never lists any. Needs ZooKeeper 3.6.",
   examples: ["getEphemerals", "getEphemerals /app"],
   effect: "read",
-  args: { path: optional(znodePath, "only those that begin with it (all, when left out)") },
+  args: { path: optional(znodePath, "list only paths that start with this one (default: all)") },
   options: {},
   async run({ session, signal, isOneShot }, { path }) {
     return {

@@ -6,19 +6,19 @@ import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-path
 
 export const get = defineCommand({
   details:
-    "In a pipe the exact bytes are written, nothing added, also between several znodes. On a terminal JSON is indented, " +
-    "binary data is shown as a hex dump, and what is longer than 200 lines is cut (--all shows the rest); of several " +
-    "znodes each begins with its path. Those that could not be read are named, and the exit code is 8. The word watch " +
-    "behind a single path is -w (zkCli's old form).",
+    "In a pipe get writes the exact bytes and adds nothing, not even between several znodes. On a terminal it indents JSON, " +
+    "shows binary data as a hex dump and cuts the output after 200 lines. With several paths, each path is printed before " +
+    "its data; a znode that cannot be read is reported on stderr, the others are printed, and the exit code is 8. " +
+    "get PATH watch is zkCli's old form of get -w PATH.",
   examples: ["get /zookeeper/config", "get -s /app/config", "get /app/config /app/limits"],
   effect: "read",
   args: { path: required(znodePath, "the znode"), paths: furtherPaths },
   options: {
-    stat: flag("-s", "print its stat too"),
-    watch: flag("-w", "watch for the next change (in the shell)"),
+    stat: flag("-s", "print the stat too"),
+    watch: flag("-w", "report the next change (only in the shell)"),
     base64: flag("-b", "print the data as base64"),
     hex: flag("-x", "print the data as a hex dump"),
-    all: flag("", "on a terminal: print long data in full"),
+    all: flag("", "print long data in full (on a terminal)"),
   },
   oneFlight: (_context, { path, paths }) => pathWords(path, paths, isOldWatch).paths.length === 1,
   run(context, args, { stat: withStat, watch, base64, hex, all: isWhole }) {

@@ -35,13 +35,13 @@ function unknownSubject(subject: string, { commands, suggest }: Program): UsageE
     ...topics.map(({ name }) => name),
   ];
   const like = suggest(subject, names);
-  return new UsageError(`no help about '${subject}'`, {
+  return new UsageError(`there is no help for '${subject}'`, {
     reason: "unknown-topic",
     hint: like === undefined ? "help lists all commands and topics" : `did you mean help ${like}?`,
   });
 }
 
-/** Those that another page explains are only named there. */
+/** Options that a topic explains are counted in one row that names the topic. */
 function optionRows(options: Readonly<Record<string, Option<unknown>>>): HelpRow[] {
   const entries = Object.entries(options);
   const row = ([key, option]: [string, Option<unknown>]): HelpRow => ({

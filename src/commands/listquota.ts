@@ -4,7 +4,7 @@ import { required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
 export const listquota = defineCommand({
-  details: "Exit code 3 says that there is none.",
+  details: "The exit code is 3 if the tree has no quota.",
   examples: ["listquota /app"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },

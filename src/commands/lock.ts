@@ -11,16 +11,16 @@ import { underLock } from "./under-lock/under-lock.ts";
 
 const recipe: ValueParser<"queue" | "unique"> = (text) => {
   if (text === "queue" || text === "unique") return text;
-  throw new UsageError(`bad recipe '${text}'`, {
-    hint: "queue (fair, the default) or unique (one well-known znode)",
+  throw new UsageError(`unknown recipe '${text}'`, {
+    hint: "use queue (fair, the default) or unique (one well-known znode)",
   });
 };
 
 export const lock = defineCommand({
   details:
-    "First come first served; several paths: all or none. Without a command it is held until stdin ends, in the shell " +
-    "until unlock; lock alone lists what the shell holds. --recipe unique is for paths that other programs lock by one " +
-    "well-known znode: a release wakes all who wait.",
+    "First come, first served; several paths are taken all together or not at all. Without a command the lock is held until " +
+    "stdin ends, in the shell until unlock. In the shell, lock alone lists the locks held. --recipe unique is for paths " +
+    "that other programs lock by creating one well-known znode; it is not fair.",
   examples: [
     "lock /deploy -- echo deployed",
     "lock -n /jobs/nightly -- echo running",
@@ -29,13 +29,13 @@ export const lock = defineCommand({
   ],
   effect: "write",
   args: {
-    paths: rest(lockPath, "what to lock; made when missing"),
-    program: programToRun("what to run, with its arguments; no shell"),
+    paths: rest(lockPath, "the locks; a missing path is created"),
+    program: programToRun("the command and its arguments, run without a shell"),
   },
   options: {
     ...waitOptions,
     ...compatOption,
-    recipe: option("", "name", recipe, "queue, or unique (see below)"),
+    recipe: option("", "name", recipe, "queue (fair, the default) or unique (see below)"),
     ...guardOptions,
   },
   run(context, { paths, program }, options) {
@@ -52,7 +52,7 @@ export const lock = defineCommand({
 function toRecipe(paths: LockKind["paths"], name: "queue" | "unique" = "queue"): LockKind {
   const [path, ...others] = paths;
   if (name === "unique") {
-    if (others.length > 0) throw new UsageError("--recipe unique takes one path");
+    if (others.length > 0) throw new UsageError("--recipe unique takes only one path");
     return oneLock(
       path,
       "exclusive",

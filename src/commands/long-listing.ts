@@ -5,10 +5,10 @@ import type { Stat } from "../session/session.ts";
 import type { Context } from "./command.ts";
 import { treePaths } from "./whole-tree.ts";
 
-/** Stats asked for in one flight. */
+/** The number of stats requested together. */
 const STATS_AT_ONCE = 1_000;
 
-/** Znodes that have vanished meanwhile are left out. */
+/** Returns the stats of `paths`, without znodes that were deleted in the meantime. */
 export async function longListing(
   { session, signal }: Context,
   paths: readonly string[],
@@ -26,7 +26,7 @@ export async function longListing(
   return { kind: "long-listing", entries, isRecursive, isContinued };
 }
 
-/** The same of everything below `root`, piece by piece. */
+/** Yields the stats of all znodes below `root`, batch by batch. */
 export async function* longTree(context: Context, root: string): AsyncGenerator<Result> {
   let isContinued = false;
   for await (const { paths } of treePaths(context, root)) {

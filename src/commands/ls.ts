@@ -9,28 +9,25 @@ import { longListing, longTree } from "./long-listing.ts";
 import { oldWatch, readOptions } from "./request-options.ts";
 import { treePaths } from "./whole-tree.ts";
 
-/**
- * Up to this many children are looked at one by one to show people which are ephemeral or have
- * children.
- */
+/** On a terminal, up to this many children are marked as ephemeral or as having children. */
 const MAX_MARKED = 1_000;
 
 export const ls = defineCommand({
   details:
-    "On a terminal, name/ has children and name* is ephemeral. -R writes each znode right before what is below it; with " +
-    "-o zkcli in zkCli's order, a znode's children together. In a pipe the columns of -l are size, version, children, " +
-    "modified, owner and name, with tabs between; the owner is the session of an ephemeral.",
+    "On a terminal, name/ has children and name* is ephemeral. -R lists depth first: each znode is followed by the znodes " +
+    "below it; -o zkcli keeps zkCli's order instead. In a pipe, -l separates its columns with tabs: size, version, " +
+    "children, modified, owner, name. The owner is the session of an ephemeral znode.",
   examples: ["ls /", "ls -l /zookeeper", "ls -s /zookeeper", "ls -R /zookeeper"],
   effect: "read",
   args: {
-    path: optional(znodePath, "the znode (where you are, when left out)"),
-    watch: optional(oldWatch, "the word watch: as -w (zkCli's old form)"),
+    path: optional(znodePath, "the znode (default: the working znode)"),
+    watch: optional(oldWatch, "the word watch: zkCli's old form of -w"),
   },
   options: {
-    long: flag("-l", "size, version, children, time and owner of each"),
-    stat: flag("-s", "print its stat too"),
-    watch: flag("-w", "watch for the next change (in the shell)"),
-    recursive: flag("-R", "list everything below, one path a line"),
+    long: flag("-l", "print size, version, children, time and owner"),
+    stat: flag("-s", "print the stat too"),
+    watch: flag("-w", "report the next change (only in the shell)"),
+    recursive: flag("-R", "list all znodes below, one path per line"),
   },
   oneFlight: ({ isForPeople }, _args, { recursive, long }) => !recursive && !long && !isForPeople,
   run(context, { path = context.cwd, watch: old = false }, { long, stat, watch, recursive }) {
@@ -77,7 +74,7 @@ async function listChildren(
   };
 }
 
-/** The stats of the children in one flight. A child that cannot be looked at goes without. */
+/** Requests the stats of all children together. A child that cannot be read has no mark. */
 async function lookAt(
   context: Context,
   parent: string,

@@ -3,12 +3,12 @@ import { defineCommand } from "./command.ts";
 import { oldWatch, readOptions } from "./request-options.ts";
 
 export const ls2 = defineCommand({
-  details: "zkCli's old name for ls -s.",
+  details: "ls2 is zkCli's old name for ls -s.",
   examples: ["ls2 /zookeeper"],
   effect: "read",
   args: {
     path: required(znodePath, "the znode"),
-    watch: optional(oldWatch, "the word watch: as ls -w"),
+    watch: optional(oldWatch, "the word watch: zkCli's old form of ls -w"),
   },
   options: {},
   oneFlight: true,

@@ -1,7 +1,7 @@
 import type { Session } from "../session/session.ts";
 import type { Context } from "./command.ts";
 
-/** The line's own session first, because it is open already; later ones as they come. */
+/** Returns the session of this line at the first call, later the shell's present session. */
 export function nextSession({ session, shell }: Context): () => Promise<Session> {
   let isFirst = true;
   return async () => {

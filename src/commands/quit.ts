@@ -1,7 +1,8 @@
 import { defineCommand } from "./command.ts";
 
 export const quit = defineCommand({
-  details: "The session is closed; its ephemerals go with it. Ctrl-D does the same.",
+  details:
+    "quit closes the session, which ends its ephemeral znodes and locks. Ctrl-D does the same.",
   examples: ["quit"],
   effect: "none",
   args: {},

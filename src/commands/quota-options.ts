@@ -4,7 +4,7 @@ import type { ValueParser } from "./arguments.ts";
 
 const MAX = { count: 2n ** 31n - 1n, bytes: 2n ** 63n - 1n };
 
-/** A number of znodes: more than none, because the znode itself counts. */
+/** A number of znodes: at least 1, because the znode itself counts. */
 export const countLimit: ValueParser<bigint> = (text) => {
   const limit = whole(text, MAX.count);
   if (limit > 0n) return limit;
@@ -25,9 +25,9 @@ export const bytesLimit: ValueParser<bigint> = (text) => {
 function whole(text: string, max: bigint): bigint {
   const number = /^[-+]?\d+$/.test(text) ? BigInt(text.replace("+", "")) : undefined;
   if (number !== undefined && number <= max) return number;
-  throw new UsageError(`not a limit: '${text}'`, {
+  throw new UsageError(`bad limit '${text}'`, {
     reason: "bad-number",
-    hint: `a whole number up to ${max}`,
+    hint: `use a whole number up to ${max}`,
   });
 }
 
@@ -39,7 +39,7 @@ const LETTERS: Readonly<Record<QuotaKey, string>> = {
   byteHardLimit: "B",
 };
 
-/** The limits that were named, with what was given for them: one at most, as in zkCli. */
+/** Returns the limit that was given, if any. Throws UsageError for two: zkCli takes only one. */
 export function namedLimits<T>(
   given: Readonly<Record<QuotaKey, T | undefined | false>>,
 ): [QuotaKey, T][] {
@@ -49,7 +49,7 @@ export function namedLimits<T>(
   });
   const [first, second] = named.map(([key]) => LETTERS[key]);
   if (first === undefined || second === undefined) return named;
-  throw new UsageError(`one limit at a time, not -${first} and -${second}`, {
+  throw new UsageError(`give one limit at a time, not both -${first} and -${second}`, {
     reason: "exclusive-options",
   });
 }

@@ -3,14 +3,14 @@ import { flag, Outside, option, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { configResult } from "./config.ts";
 
-/** zkCli sends them in lower case, and servers compare. */
+/** Lower case, as zkCli sends them, because servers compare the text. */
 const servers: ValueParser<string> = (text) => text.toLowerCase();
 
 const configVersion: ValueParser<bigint> = (text) => {
   const digits = /^(?:0x)?([0-9a-f]{1,16})$/i.exec(text)?.[1];
   if (digits !== undefined) return BigInt(`0x${digits}`);
   throw new UsageError("-v must be followed by a long (configuration version)", {
-    hint: "in hex, as config shows it",
+    hint: "use hex digits, as printed by config",
   });
 };
 
@@ -30,15 +30,15 @@ const memberFile: ValueParser<string> = (path) =>
     const members = lines.filter((line) => line !== "" && !/^(?:[#!]|version\s*=)/.test(line));
     const strange = members.find((line) => !/^(?:server|group|weight)\./.test(line));
     if (strange !== undefined)
-      throw new UsageError(`${path}: not a line of a configuration: ${strange}`);
+      throw new UsageError(`${path}: not a server, group or weight line: ${strange}`);
     if (members.length === 0) throw new UsageError(`${path} names no servers`);
     return members.join("\n");
   });
 
 export const reconfig = defineCommand({
   details:
-    "A server is ID=host:port1:port2[:role];[host:]clientPort. Needs reconfigEnabled=true on the servers, and the super " +
-    "user or a w permission on /zookeeper/config.",
+    "A server is written server.ID=HOST:PORT1:PORT2[:ROLE];[HOST:]CLIENTPORT. The servers need reconfigEnabled=true, and this " +
+    "session the super user or w permission on /zookeeper/config.",
   examples: [
     "reconfig -add 'server.4=zk4:2888:3888;2181'",
     "reconfig -remove 3",
@@ -52,19 +52,19 @@ export const reconfig = defineCommand({
       "-v",
       "version",
       configVersion,
-      "only if the configuration has this version (hex)",
+      "change only if the configuration has this version (hex)",
     ),
-    file: option("", "path", memberFile, "a file with the new members"),
-    members: option("", "servers", servers, "the new members, separated by commas"),
-    add: option("", "servers", servers, "servers to add, separated by commas"),
-    remove: option("", "ids", servers, "ids of servers to remove, separated by commas"),
+    file: option("", "path", memberFile, "replace all members by those of this file"),
+    members: option("", "servers", servers, "replace all members by these, separated by commas"),
+    add: option("", "servers", servers, "add these servers, separated by commas"),
+    remove: option("", "ids", servers, "remove the servers with these ids, separated by commas"),
   },
   oneFlight: false,
   async run({ session, signal }, _args, { stat, version, file, members, add, remove }) {
     const replaces = file !== undefined || members !== undefined;
     const changes = add !== undefined || remove !== undefined;
     if (!replaces && !changes) {
-      throw new UsageError("say what to change: -file, -members, -add or -remove", {
+      throw new UsageError("reconfig needs -file, -members, -add or -remove", {
         reason: "missing-argument",
       });
     }

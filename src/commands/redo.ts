@@ -13,7 +13,7 @@ export const redo = defineCommand({
   examples: ["redo 3"],
   effect: "none",
   args: {
-    number: optional(lineNumber, "the line's number in history; the last line when left out"),
+    number: optional(lineNumber, "the number of the line in history (default: the last line)"),
   },
   options: {},
   async run({ shell: { history } }, { number = history.length - 2 }) {

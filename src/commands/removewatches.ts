@@ -8,17 +8,17 @@ const NO_WATCHER = -121;
 
 export const removeWatches = defineCommand({
   details:
-    "Watches are set by addWatch and by the -w of get, ls, stat and config. Needs a server from 3.5 on.",
+    "Watches are set by addWatch, and by -w of get, ls, stat and config. Needs ZooKeeper 3.5.",
   examples: ["removewatches /app", "removewatches /app/config -d"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },
   options: {
-    children: flag("-c", "only the watch on its children"),
-    data: flag("-d", "only the watch on its data"),
-    persistent: flag("-p", "only the persistent watch that is not recursive"),
-    recursive: flag("-r", "only the persistent recursive watch"),
-    all: flag("-a", "watches of every kind (the default)"),
-    local: flag("-l", "forget them even when the server cannot be told"),
+    children: flag("-c", "remove only the watch on its children"),
+    data: flag("-d", "remove only the watch on its data"),
+    persistent: flag("-p", "remove only the persistent watch that is not recursive"),
+    recursive: flag("-r", "remove only the persistent recursive watch"),
+    all: flag("-a", "remove watches of every kind (the default)"),
+    local: flag("-l", "remove them in zksh even if no server can be reached"),
   },
   async run(context, { path }, { local, ...kinds }) {
     const [kind, ...more] = (
@@ -26,7 +26,7 @@ export const removeWatches = defineCommand({
     ).filter((one) => kinds[one]);
     if (more.length > 0) throw new UsageError("only one of -c, -d, -p, -r and -a can be given");
     const { session, signal } = context;
-    const listener = shownEvents(context, "watches are set inside the shell");
+    const listener = shownEvents(context, "watches exist only inside the shell");
     const options: RemoveWatchOptions = {
       signal,
       ...(kind !== undefined && kind !== "all" && { kind }),
@@ -34,7 +34,7 @@ export const removeWatches = defineCommand({
     const removed = await session()
       .removeWatch(path, listener, options)
       .catch((error: unknown) => {
-        // What we knew of it is gone already; a server forgets with the connection.
+        // The session has forgotten the watch already, and the server forgets it with the connection.
         if (local && error instanceof ConnectionError) return [];
         throw error;
       });

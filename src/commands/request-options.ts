@@ -13,34 +13,35 @@ export const oldWatch: ValueParser<boolean> = (text, { isVerbatim = false }) => 
 };
 
 /**
- * The options of a read, with the watch that `-w` asks for. Throws UsageError where nobody would
- * see its event.
+ * Returns the options of a read, with the watch of `-w`. Throws UsageError in a one-shot, which
+ * ends before an event could come.
  */
 export function readOptions(context: Context, wantsWatch: boolean): ReadOptions {
   const { signal } = context;
   return wantsWatch
-    ? { signal, watch: shownEvents(context, "-w works inside the shell") }
+    ? {
+        signal,
+        watch: shownEvents(context, "-w works only inside the shell; watch PATH keeps running"),
+      }
     : { signal };
 }
 
-/**
- * Where a watch's events are shown. Throws UsageError, with a hint, where nobody would see them.
- */
+/** Returns the listener that shows watch events. Throws UsageError with `hint` in a one-shot. */
 export function shownEvents({ onWatch }: Context, hint: string): WatchListener {
   if (onWatch) return onWatch;
   throw new UsageError("a one-shot command ends before a watch could fire", { hint });
 }
 
 /**
- * The version a write must find, given as `-v` or in zkCli's old way as the last word; -1 is any,
- * as in zkCli.
+ * Returns the version that a write expects, given as `-v` or as the last word (zkCli's old form).
+ * As in zkCli, a version of -1 matches any version.
  */
 export function expectedVersion(
   option: number | undefined,
   positional: number | undefined,
 ): { version?: number } {
   if (option !== undefined && positional !== undefined && option !== positional) {
-    throw new UsageError(`two versions given: ${option} and ${positional}`);
+    throw new UsageError(`two different versions: ${option} and ${positional}`);
   }
   const version = option ?? positional ?? -1;
   return version === -1 ? {} : { version };

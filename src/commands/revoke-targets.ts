@@ -1,11 +1,12 @@
-/** Whom `revoke` is about, and what it says when that leads nowhere. */
+/** Finds the holders that `revoke` asks, and makes its errors. */
 import { DeadlineError, OperationError, PartialError, type ZkshError } from "../errors.ts";
 import { inspectLock, type Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import { nameHolder } from "../results/lock-reports.ts";
 import { baseName } from "../session/path.ts";
+import { formatDuration } from "../text/duration.ts";
 import type { Context } from "./command.ts";
 
-/** The holders; with `node` the one, holding or waiting, whose ticket has that name. */
+/** Returns the holders, or with `node` the holder or waiter whose ticket has that name. */
 export async function findTargets(
   { session, signal }: Context,
   path: string,
@@ -18,10 +19,10 @@ export async function findTargets(
   );
 }
 
-export function nobody(path: string, node: string | undefined): OperationError {
+export function notHeld(path: string, node: string | undefined): OperationError {
   return new OperationError(
     "not-held",
-    node === undefined ? `nobody holds ${path}` : `no ticket ${node} at ${path}`,
+    node === undefined ? `${path} is not held` : `there is no ticket ${node} at ${path}`,
     {
       path,
     },
@@ -29,29 +30,35 @@ export function nobody(path: string, node: string | undefined): OperationError {
 }
 
 export function tooLate(path: string, left: readonly Standing[], ms: number): DeadlineError {
-  return new DeadlineError(`${path} was not given up within ${ms} ms by ${nameAll(left)}`, {
-    path,
-    hint: "--force takes it away",
-  });
+  return new DeadlineError(
+    `${nameAll(left)} did not release ${path} within ${formatDuration(ms)}`,
+    {
+      path,
+      hint: "revoke --force takes the lock away",
+    },
+  );
 }
 
 export function notAsked(path: string, unaskable: readonly Standing[], targets: number): ZkshError {
-  const message = `${nameAll(unaskable)} cannot be asked to give up ${path}`;
-  const details = { path, hint: "its library does not listen; --force takes the lock away" };
+  const message = `${nameAll(unaskable)} cannot be asked to release ${path}`;
+  const details = {
+    path,
+    hint: "its library has no revocation; revoke --force takes the lock away",
+  };
   return unaskable.length < targets
     ? new PartialError("partial", message, details)
     : new OperationError("unaskable", message, details);
 }
 
 /**
- * What happens to the commands of holders whose tickets are deleted: the next holder does not wait
- * for their end.
+ * Tells what happens to the command of a holder whose ticket is deleted. The next holder does not
+ * wait for its end.
  */
 export function afterForce(targets: readonly Standing[]): string {
   if (targets.every(({ isOurs }) => isOurs)) {
-    return "A command that it runs is killed, but may run for a moment beside the next holder's.";
+    return "Its command is killed, but may run for a moment beside that of the next holder.";
   }
-  return "A holder that does not watch its ticket runs on beside the next one.";
+  return "A holder that does not watch its ticket keeps running beside the next one.";
 }
 
 const MAX_NAMED = 3;

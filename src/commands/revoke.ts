@@ -6,15 +6,14 @@ import type { Result } from "../results/result.ts";
 import { formatDuration } from "../text/duration.ts";
 import { duration, flag, option, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
-import { afterForce, findTargets, nameAll, nobody, notAsked, tooLate } from "./revoke-targets.ts";
+import { afterForce, findTargets, nameAll, notAsked, notHeld, tooLate } from "./revoke-targets.ts";
 
 export const revoke = defineCommand({
   details:
-    "Asks whoever holds the lock to give it up: zksh does so at once, Curator if its lock is revocable, others not at all. " +
-    "--force deletes the ticket instead, and the next in the queue has the lock at once: zksh kills its command as soon as " +
-    "it hears of it, a holder that does not watch its ticket keeps running. With --wait it is asked first and forced when " +
-    "the time is up. Exit code 1: nobody holds it, or nobody can be asked; 7: not given up in time. Asks before it acts; " +
-    "--yes answers.",
+    "revoke asks the holder to release the lock: a zksh holder does so at once, a Curator holder if its lock is revocable, " +
+    "other holders never. --force deletes the holder's ticket instead, and the next waiter holds the lock at once: zksh " +
+    "then kills its command, other holders may keep running. --wait with --force asks first and deletes after that time. " +
+    "Exit code 1: the lock is free, or its holder cannot be asked; 7: not released in time. --yes answers the question.",
   examples: [
     "revoke /deploy",
     "revoke --reason hotfix --wait 30s /deploy",
@@ -23,23 +22,23 @@ export const revoke = defineCommand({
   effect: "write",
   args: { path: required(znodePath, "the lock") },
   options: {
-    node: option("", "name", word, "only this ticket, holding or waiting"),
-    reason: option("", "text", word, "why, for the holder to read"),
-    wait: option("-w", "dur", duration, "wait until it is given up, at most this long"),
-    force: flag("", "delete the ticket"),
+    node: option("", "name", word, "revoke only this ticket, of a holder or a waiter"),
+    reason: option("", "text", word, "tell the holder why"),
+    wait: option("-w", "dur", duration, "wait at most this long for the release"),
+    force: flag("", "delete the holder's ticket"),
   },
   async confirm(context, { path }, { node, force, wait }) {
     const targets = await findTargets(context, path, node);
     if (targets.length === 0) return undefined;
     const who = nameAll(targets);
-    if (!force) return `Ask ${who} to give up ${path}?`;
+    if (!force) return `Ask ${who} to release ${path}?`;
     if (wait === undefined) return `Take ${path} away from ${who}? ${afterForce(targets)}`;
-    return `Ask ${who} to give up ${path}, and take it away after ${formatDuration(wait)}? ${afterForce(targets)}`;
+    return `Ask ${who} to release ${path}, and take it away after ${formatDuration(wait)}? ${afterForce(targets)}`;
   },
   async *run(context, { path }, { node, reason, wait, force }): AsyncGenerator<Result> {
     const { signal, self } = context;
     const targets = await findTargets(context, path, node);
-    if (targets.length === 0) throw nobody(path, node);
+    if (targets.length === 0) throw notHeld(path, node);
     const request = {
       by: self.who,
       at: new Date().toISOString(),
@@ -77,14 +76,14 @@ export const revoke = defineCommand({
   },
 });
 
-/** Whether each has given way in time. */
+/** Resolves to true for each holder that released the lock in time. */
 async function waitForAll(
   { session, signal }: Context,
   holders: readonly Standing[],
   request: object,
   ms: number,
 ): Promise<boolean[]> {
-  const late = new DeadlineError("not given up in time");
+  const late = new DeadlineError("not released in time");
   const limit = limitWait(signal, ms, () => late);
   try {
     const waits = await Promise.allSettled(

@@ -17,20 +17,20 @@ export type Outcome = WatchedChange | Notice | Ran;
 
 export interface RunOptions {
   readonly argv: ChildRequest["argv"];
-  /** Added to what tells of the change. */
+  /** Added to the variables that describe the change. */
   readonly env: ChildRequest["env"];
   readonly signal: AbortSignal;
   readonly run: (request: ChildRequest) => Promise<ChildEnd>;
 }
 
-/** Whether it is a change rather than what was there before, or what is said beside. */
+/** True for a change; false for the state at the beginning and for notices. */
 export function isChange({ event }: Outcome): boolean {
   return ["created", "changed", "deleted", "children"].includes(event);
 }
 
 /**
- * What is told while the program runs waits; of the same znode only the newest is kept. Where there
- * is no znode at the beginning, nothing is run until it is there.
+ * Changes that arrive while the program runs wait for its end; of one znode only the newest change
+ * is kept. If the znode is absent at the beginning, the program first runs when it is created.
  */
 export async function* runOnChange(
   changes: AsyncIterable<WatchedChange | Notice>,
@@ -41,7 +41,7 @@ export async function* runOnChange(
   let failure: { readonly error: unknown } | undefined;
   const collect = async () => {
     for await (const change of changes) {
-      // To the end of the line: a change that replaces an older one is as new as its data.
+      // Deleted first, so that the newer change takes the last place in the map's order.
       waiting.delete(keyOf(change));
       waiting.set(keyOf(change), change);
       bell.ring();
@@ -78,7 +78,7 @@ function isNotice(change: WatchedChange | Notice): change is Notice {
   );
 }
 
-/** Names cannot hold line ends, so that no path is mistaken for another key. */
+/** A path contains no line end, so a key cannot be mistaken for another one. */
 function keyOf(change: WatchedChange | Notice): string {
   const kind = isNotice(change) || change.event === "children" ? change.event : "data";
   return `${kind}\n${change.path}`;

@@ -10,20 +10,20 @@ import { underLock } from "./under-lock/under-lock.ts";
 const side: ValueParser<"read" | "write"> = (text) => {
   if (text === "read" || text === "write") return text;
   throw new UsageError(`expected read or write, got '${text}'`, {
-    hint: "rwlock read PATH, or rwlock write PATH",
+    hint: "use rwlock read PATH or rwlock write PATH",
   });
 };
 
 export const rwlock = defineCommand({
   details:
-    "Runs the command with others who read, or alone to write. First come first served: a writer that waits is not " +
-    "overtaken. More options and the exit codes: help locks.",
+    "Any number of readers hold the lock together; a writer holds it alone. The lock is granted first come, first served: " +
+    "readers that come after a waiting writer wait behind it. More options and the exit codes: help locks.",
   examples: ["rwlock read /db -- echo dumping", "rwlock write /db -- echo migrating"],
   effect: "write",
   args: {
-    side: required(side, "read: with other readers; write: alone"),
-    path: required(lockPath, "what to lock; made when missing"),
-    program: programToRun("what to run, with its arguments; no shell"),
+    side: required(side, "read (shared) or write (exclusive)"),
+    path: required(lockPath, "the lock; a missing path is created"),
+    program: programToRun("the command and its arguments, run without a shell"),
   },
   options: { ...waitOptions, ...compatOption, ...guardOptions },
   run(context, { side: wanted, path, program }, options) {

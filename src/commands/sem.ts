@@ -9,32 +9,33 @@ import { underLock } from "./under-lock/under-lock.ts";
 
 const permits: ValueParser<number> = (text) => {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(`bad number of permits '${text}'`, { hint: "a whole number from 1 on" });
+  throw new UsageError(`bad number of permits '${text}'`, { hint: "use a whole number from 1 on" });
 };
 
 export const sem = defineCommand({
   details:
-    "At most so many at once, first come first served. The limit is recorded with the path: whoever comes with another " +
-    "one is refused. Several permits: all or none. More options and the exit codes: help locks.",
+    "A semaphore has --limit permits, granted first come, first served; -k permits are taken all together or not at all. " +
+    "The limit is stored at the path, and a contender with another limit is refused. More options and the exit codes: " +
+    "help locks.",
   examples: [
     "sem --limit 3 /backup -- echo running",
     "sem --limit 4 -k 2 /build -- echo two of four",
   ],
   effect: "write",
   args: {
-    path: required(lockPath, "the semaphore; made when missing"),
-    program: programToRun("what to run, with its arguments; no shell"),
+    path: required(lockPath, "the semaphore; a missing path is created"),
+    program: programToRun("the command and its arguments, run without a shell"),
   },
   options: {
-    limit: option("-N", "n", permits, "how many permits there are (needed)"),
-    count: option("-k", "k", permits, "how many are wanted [1]"),
-    setLimit: flag("", "record this limit in place of another"),
+    limit: option("-N", "n", permits, "the number of permits (required)"),
+    count: option("-k", "k", permits, "take this many permits (default 1)"),
+    setLimit: flag("", "replace the limit stored at the path"),
     ...waitOptions,
     ...guardOptions,
   },
   run(context, { path, program }, { limit, count = 1, setLimit, ...values }) {
     if (limit === undefined)
-      throw new UsageError("no limit given", { hint: "sem --limit 3 PATH [-- COMMAND...]" });
+      throw new UsageError("sem needs --limit", { hint: "sem --limit 3 PATH [-- COMMAND...]" });
     if (count > limit) throw new UsageError(`cannot take ${count} permits: the limit is ${limit}`);
     const recipe = oneLock(
       path,

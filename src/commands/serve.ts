@@ -3,7 +3,7 @@ import { isLoopback } from "../session/connect-string.ts";
 import { option, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 
-/** Where clients look when nobody tells them otherwise. */
+/** The port that ZooKeeper clients use by default. */
 const DEFAULT_PORT = 2181;
 const LOOPBACK = "127.0.0.1";
 const MAX_PORT = 0xffff;
@@ -16,32 +16,32 @@ const port: ValueParser<number> = (text) => {
 };
 
 /**
- * `[::1]` is how addresses are written where a port follows; an empty one would be every address
- * there is.
+ * `[::1]` is the form of an IPv6 address before a port. An empty address is refused, because Node
+ * would listen on all addresses.
  */
 const listenAddress: ValueParser<string> = (text) => {
   const address = text.replace(/^\[(.*)\]$/, "$1");
   if (address !== "") return address;
   throw new UsageError("no address to listen on", {
-    hint: "127.0.0.1 is for this machine only, 0.0.0.0 for everybody",
+    hint: "use 127.0.0.1 for this machine only, 0.0.0.0 for the whole network",
   });
 };
 
 export const serve = defineCommand({
   details:
-    "Speaks ZooKeeper 3.8's protocol from memory, alone and without passwords of its own: every user of this machine may use it, " +
-    "and with another --host everybody who can reach that address. Nothing " +
-    "is kept on disk; everything is gone when it ends. Writes its address and goes on until Ctrl-C or SIGTERM.",
+    "The server speaks the protocol of ZooKeeper 3.8. It prints its address and runs until Ctrl-C or SIGTERM. It keeps all " +
+    "data in memory: nothing is left when it ends. It asks for no password: every user of this machine can use it, and " +
+    "with --host every client that can reach that address.",
   examples: ["serve", "serve --port 0", "serve --port 2181 --host 0.0.0.0"],
   effect: "none",
   args: {},
   options: {
-    port: option("-p", "n", port, "where to listen (2181); 0 takes a free port"),
+    port: option("-p", "n", port, "the port to listen on (default 2181; 0: a free port)"),
     host: option(
       "",
       "h",
       listenAddress,
-      "the address to listen on (127.0.0.1: only for this machine)",
+      "the address to listen on (default 127.0.0.1: this machine only)",
     ),
   },
   async *run({ startServer, signal }, _args, { port: at = DEFAULT_PORT, host = LOOPBACK }) {
@@ -52,7 +52,7 @@ export const serve = defineCommand({
       const { address } = server;
       const isLocal = isLoopback({ host });
       if (!isLocal) {
-        const message = `everybody who can reach ${address} can read and change what is stored there: it asks for no password`;
+        const message = `every client that can reach ${address} can read and change all data: the server asks for no password`;
         yield { kind: "warning", reason: "open-server", message };
       }
       yield { kind: "serving", address, reach: isLocal ? "machine" : "network" };
@@ -67,8 +67,8 @@ export const serve = defineCommand({
 function cannotListen(cause: unknown, host: string, at: number): unknown {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   if (code === "EADDRINUSE") {
-    const hint = "--port 0 takes a free port";
-    return new OperationError("port-in-use", `port ${at} is in use`, { cause, hint });
+    const hint = "--port 0 uses a free port";
+    return new OperationError("port-in-use", `port ${at} is already in use`, { cause, hint });
   }
   if (!(cause instanceof Error) || code === undefined) return cause;
   return new OperationError(

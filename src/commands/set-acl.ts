@@ -18,9 +18,9 @@ import { namingVersion } from "./write-failures.ts";
 
 export const setAcl = defineCommand({
   details:
-    "An ACL is scheme:id:perms,… with the letters c d r w a. A digest is USER:HASH; a password in its place is refused " +
-    "unless --hash-digests hashes it. -R asks before it changes anything; --yes answers. What " +
-    "could not be changed is named with the reason, and the exit code is 8.",
+    "An ACL is scheme:id:perms,… with perms of c (create), d (delete), r (read), w (write), a (admin). The id of a digest is " +
+    "USER:HASH; a password is refused without --hash-digests. -R asks first; --yes answers. Znodes that cannot be changed " +
+    "are reported with the reason, and the exit code is 8.",
   examples: [
     "setAcl /app/config world:anyone:r,auth::cdrwa",
     "setAcl --hash-digests /app digest:ann:secret:cdrwa",
@@ -29,15 +29,20 @@ export const setAcl = defineCommand({
   effect: "write",
   args: {
     path: required(znodePath, "the znode"),
-    acl: required(acl, "who may do what"),
-    version: optional(version, "as -v (zkCli's old form)"),
+    acl: required(acl, "the new ACL"),
+    version: optional(version, "zkCli's old form of -v"),
   },
   options: {
     stat: flag("-s", "print the new stat"),
-    version: option("-v", "version", version, "only if the ACL has this version (aclVersion)"),
-    recursive: flag("-R", "everything below it too"),
-    hashDigests: flag("", "digest:USER:PASSWORD has the password itself: hash it"),
-    dryRun: flag("", "with -R: only list what would be changed"),
+    version: option(
+      "-v",
+      "version",
+      version,
+      "write only if the ACL has this version (aclVersion)",
+    ),
+    recursive: flag("-R", "change all znodes below it too"),
+    hashDigests: flag("", "hash the password of digest:USER:PASSWORD"),
+    dryRun: flag("", "with -R: list what would be changed, and change nothing"),
   },
   oneFlight: (_context, _args, { recursive }) => !recursive,
   async confirm(context, { path, acl: given }, { recursive, dryRun, hashDigests: mustHash }) {
@@ -50,7 +55,7 @@ export const setAcl = defineCommand({
     const list = options.hashDigests ? hashDigests(given) : checkedAcl(given);
     const expected = { signal: context.signal, ...expectedVersion(options.version, positional) };
     if (!options.recursive) {
-      if (options.dryRun) throw new UsageError("--dry-run goes with -R");
+      if (options.dryRun) throw new UsageError("--dry-run works only with -R");
       return setOne(context, path, list, { ...expected, withStat: options.stat });
     }
     refuseProtected("setAcl -R", path);

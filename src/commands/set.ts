@@ -10,7 +10,8 @@ import { expectedVersion } from "./request-options.ts";
 import { namingParent, namingVersion } from "./write-failures.ts";
 
 export const set = defineCommand({
-  details: 'Data is text, - (stdin) or @file; @@x is the text @x. In scripts: set /p -- "$value".',
+  details:
+    'In scripts write -- before a value, because @/etc/passwd would upload a file: set /p -- "$value".',
   examples: [
     "set /app/config '{\"debug\":true}'",
     "set -v 3 /app/config off",
@@ -19,14 +20,14 @@ export const set = defineCommand({
   effect: "write",
   args: {
     path: required(znodePath, "the znode"),
-    data: required(data, "the new data: text, - (stdin) or @file"),
-    version: optional(behindData(version), "as -v (zkCli's old form)"),
+    data: required(data, "text, - (stdin) or @file; @@x is the text @x"),
+    version: optional(behindData(version), "zkCli's old form of -v"),
   },
   options: {
     stat: flag("-s", "print the new stat"),
-    version: option("-v", "version", version, "only if the data has this version"),
-    base64: flag("-b", "the data is base64: store what it stands for"),
-    create: flag("", "make the znode where there is none"),
+    version: option("-v", "version", version, "write only if the data has this version"),
+    base64: flag("-b", "decode the data from base64 before storing it"),
+    create: flag("", "create the znode if it does not exist"),
     literal: literalFlag,
     fenced: fencedFlag,
   },
@@ -52,8 +53,8 @@ async function setData(
 }
 
 /**
- * Others may make the znode, or delete it, between the two tries; after a few rounds the last
- * refusal stands.
+ * Other clients may create or delete the znode between setData and create, so both are tried again
+ * a few times; then the last error is thrown.
  */
 async function setOrCreate(
   session: Writer,
@@ -61,7 +62,7 @@ async function setOrCreate(
   bytes: Buffer,
   how: VersionOptions,
 ): Promise<Written> {
-  if (how.version !== undefined) throw new UsageError("-v and --create exclude each other");
+  if (how.version !== undefined) throw new UsageError("-v cannot be combined with --create");
   for (let round = 1; ; round++) {
     try {
       return await setData(session, path, bytes, how);

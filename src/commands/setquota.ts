@@ -7,16 +7,16 @@ import { bytesLimit, countLimit, namedLimits } from "./quota-options.ts";
 
 export const setquota = defineCommand({
   details:
-    "The count includes the znode itself. Servers only enforce hard limits, and only with zookeeper.enforceQuota=true " +
-    "(3.7). No quota can stand above or below another.",
+    "The count includes the znode itself. A server logs a warning when a soft limit is passed; it enforces only hard limits, " +
+    "and only with zookeeper.enforceQuota=true (3.7). A tree with a quota cannot contain another quota.",
   examples: ["setquota -n 100 /app", "setquota -B 1000000 /app"],
   effect: "write",
   args: { path: required(znodePath, "the znode") },
   options: {
-    count: option("-n", "val", countLimit, "how many znodes there should be at most"),
-    bytes: option("-b", "val", bytesLimit, "how many bytes of data there should be at most"),
-    countHard: option("-N", "val", countLimit, "how many znodes there can be"),
-    bytesHard: option("-B", "val", bytesLimit, "how many bytes of data there can be"),
+    count: option("-n", "val", countLimit, "soft limit on the number of znodes"),
+    bytes: option("-b", "val", bytesLimit, "soft limit on the bytes of data"),
+    countHard: option("-N", "val", countLimit, "hard limit on the number of znodes"),
+    bytesHard: option("-B", "val", bytesLimit, "hard limit on the bytes of data"),
   },
   async run({ session, signal }, { path }, { count, bytes, countHard, bytesHard }) {
     const limits = namedLimits<bigint>({
@@ -28,7 +28,7 @@ export const setquota = defineCommand({
     if (limits.length === 0) {
       throw new UsageError("no limit given", {
         reason: "missing-option",
-        hint: "one of -n, -b, -N and -B",
+        hint: "use one of -n, -b, -N and -B",
       });
     }
     if (path === "/")

@@ -1,7 +1,4 @@
-/**
- * What the commands that take several paths share: which words are paths, and what is said of those
- * that failed.
- */
+/** Shared by the commands that take several paths: reading the words and reporting failures. */
 import { PartialError, UsageError } from "../errors.ts";
 import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import type { Result } from "../results/result.ts";
@@ -23,12 +20,9 @@ const furtherWord: ValueParser<FurtherWord> = (text, where) => ({
   path: where.isVerbatim ? undefined : (znodePath(text, where) as string),
 });
 
-export const furtherPaths = rest(furtherWord, "more znodes, in their order");
+export const furtherPaths = rest(furtherWord, "more znodes");
 
-/**
- * What the words of a line mean: all its paths, and the last word of zkCli's old form where there
- * is one.
- */
+/** The words of a line: its paths, or one path and the last word of zkCli's old form. */
 export interface PathWords {
   readonly paths: readonly string[];
   readonly oldWord?: string;
@@ -51,16 +45,13 @@ export function isOldWatch({ text, path }: FurtherWord): boolean {
   return path === undefined || ["watch", "true", "1"].includes(text);
 }
 
-/**
- * Requests under way at a time: the answers to all of them, up to 1 MB each, are in memory
- * together.
- */
+/** Limits memory: all replies of a group, up to 1 MB each, are kept together. */
 const UNDER_WAY = 32;
 
 /**
- * Asks for each path and gives the results in their order. A path that fails is named and the
- * others go on. Throws in the end where some failed: PartialError, or the last failure itself where
- * all failed with the same exit code.
+ * Calls `ask` for each path and yields the results in the same order. A path that fails becomes a
+ * `failed` result and the others go on. At the end a failure is thrown: PartialError, or the last
+ * error itself if all paths failed with the same exit code.
  */
 export async function* forEachPath(
   paths: readonly string[],
@@ -70,7 +61,7 @@ export async function* forEachPath(
   const failures: TreeFailure[] = [];
   for (let start = 0; start < paths.length; start += UNDER_WAY) {
     const group = paths.slice(start, start + UNDER_WAY);
-    // The session keeps their order, so that `delete /a/b /a` works.
+    // The session keeps the order of requests, so `delete /a/b /a` works.
     for (const [index, outcome] of (await Promise.allSettled(group.map(ask))).entries()) {
       if (outcome.status === "fulfilled") yield outcome.value;
       else failures.push({ path: group[index] as string, error: refusalOf(outcome.reason) });
@@ -79,10 +70,7 @@ export async function* forEachPath(
   yield* reportEach(what, failures, paths.length);
 }
 
-/**
- * Names the znodes that failed, out of so many that were asked for, and throws as {@link
- * forEachPath} does.
- */
+/** Yields a `failed` result for each failure, and throws like {@link forEachPath}. */
 export function* reportEach(
   what: FailedResult["what"],
   failures: readonly TreeFailure[],
@@ -102,8 +90,8 @@ export function* reportEach(
 const PARTICIPLES = { delete: "deleted", setAcl: "changed", read: "read" } as const;
 
 /**
- * Throws UsageError for a number among several paths: it is more likely a version than the name of
- * a znode.
+ * Throws UsageError for a number among several paths: `delete /a /b 3` probably means version 3,
+ * and must not delete a znode called 3.
  */
 export function refuseVersions(further: readonly FurtherWord[]): void {
   const number =
@@ -111,12 +99,12 @@ export function refuseVersions(further: readonly FurtherWord[]): void {
       ? further.find(({ text, path }) => path !== undefined && isVersion(text))
       : undefined;
   if (!number) return;
-  throw new UsageError(`'${number.text}' may be a version or a path`, {
-    hint: `-v ${number.text} is the version, ./${number.text} the path`,
+  throw new UsageError(`'${number.text}' could be a version or a path`, {
+    hint: `write -v ${number.text} for the version, ./${number.text} for the path`,
   });
 }
 
-/** As zkCli's old form has it: `delete path version`. */
+/** A version in zkCli's old form: `delete path version`. */
 export function isVersion(text: string): boolean {
   return /^-?\d+$/.test(text);
 }

@@ -7,12 +7,12 @@ import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-path
 
 export const stat = defineCommand({
   details:
-    "Of several znodes each begins with its path. Those that could not be read are named, and the exit code is 8. The " +
-    "word watch behind a single path is -w (zkCli's old form).",
+    "With several paths, each path is printed before its stat; a znode that cannot be read is reported on stderr, the " +
+    "others are printed, and the exit code is 8. stat PATH watch is zkCli's old form of stat -w PATH.",
   examples: ["stat /zookeeper", "stat /zookeeper /zookeeper/config"],
   effect: "read",
   args: { path: required(znodePath, "the znode"), paths: furtherPaths },
-  options: { watch: flag("-w", "watch for the next change (in the shell)") },
+  options: { watch: flag("-w", "report the next change (only in the shell)") },
   oneFlight: (_context, { path, paths }) => pathWords(path, paths, isOldWatch).paths.length === 1,
   run(context, args, { watch }) {
     const { paths, oldWord } = pathWords(args.path, args.paths, isOldWatch);

@@ -3,10 +3,11 @@ import { defineCommand } from "./command.ts";
 
 export const sync = defineCommand({
   details:
-    "Ends when the server you are attached to has caught up with the leader, so that what you read next is current.",
+    "sync ends when the server of this session has applied all that the leader had committed, so that the next read is " +
+    "current.",
   examples: ["sync /"],
   effect: "read",
-  args: { path: required(znodePath, "any path; it need not exist") },
+  args: { path: required(znodePath, "any path; the znode need not exist") },
   options: {},
   oneFlight: true,
   async run({ session, signal }, { path }) {

@@ -5,12 +5,12 @@ import { defineCommand } from "./command.ts";
 
 export const unlock = defineCommand({
   details:
-    "Gives back what lock, rwlock, sem or elect took in this shell. A lock that was taken twice must be unlocked twice. " +
-    "lock alone lists what is held.",
+    "unlock releases what lock, rwlock, sem or elect took in this shell. A lock that was taken twice must be unlocked " +
+    "twice. lock without a path lists the locks held.",
   examples: ["unlock /deploy"],
   effect: "write",
-  args: { path: required(znodePath, "a path that this shell has locked") },
-  options: { explain: flag("", "explain what is done, and name the ZooKeeper operation") },
+  args: { path: required(znodePath, "the path of a lock that this shell holds") },
+  options: { explain: flag("", "explain each step, and name the ZooKeeper operation") },
   async run({ shell, isOneShot }, { path }, { explain }) {
     const lock = shell.heldLocks.get(path);
     if (!lock) {
@@ -19,7 +19,9 @@ export const unlock = defineCommand({
         `this ${isOneShot ? "process" : "shell"} does not hold ${path}`,
         {
           path,
-          hint: isOneShot ? "revoke asks another holder to give way" : "whoholds tells who does",
+          hint: isOneShot
+            ? `revoke ${path} asks the holder to release it`
+            : `whoholds ${path} shows the holder`,
         },
       );
     }

@@ -20,14 +20,14 @@ import { isChange, type Outcome, runOnChange } from "./run-on-change.ts";
 
 const count: ValueParser<number> = (text) => {
   if (/^[1-9]\d*$/.test(text)) return Number(text);
-  throw new UsageError(`bad count '${text}'`, { hint: "a count is a whole number from 1 on" });
+  throw new UsageError(`bad count '${text}'`, { hint: "use a whole number from 1 on" });
 };
 
 export const watch = defineCommand({
   details:
-    "Tells what is there now (current or absent), then each change with the new data, over reconnects and deletions. " +
-    "In a pipe a line ends with a tab and the time. A command runs for the current data and each change, one at a time, " +
-    "with the data on stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT and ZKSH_WATCH_VERSION.",
+    "watch prints the current state, then each change with the new data, also after reconnects and deletions. In a pipe, " +
+    "each line ends with a tab and the time. The command runs for the current data and for each change, one at a time, with " +
+    "the data on stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT and ZKSH_WATCH_VERSION set.",
   examples: [
     "watch /app/config",
     "watch -R /app",
@@ -37,14 +37,14 @@ export const watch = defineCommand({
   effect: "read",
   args: {
     path: required(znodePath, "the znode; it need not exist"),
-    program: programToRun("what to run on each change, with its arguments; no shell"),
+    program: programToRun("the command and its arguments, run without a shell"),
   },
   options: {
-    recursive: flag("-R", "watch everything below it too (servers from 3.6 on)"),
-    count: option("-n", "n", count, "end after this many changes; the current data is none"),
+    recursive: flag("-R", "watch all znodes below it too (needs ZooKeeper 3.6)"),
+    count: option("-n", "n", count, "end after this many changes, the current data not counted"),
     within: option("-t", "dur", duration, "end after this time, with exit code 7"),
     exitOnFailure: flag("", "end when the command fails"),
-    all: flag("", "on a terminal: print long data in full"),
+    all: flag("", "print long data in full (on a terminal)"),
   },
   async *run(
     context,
@@ -73,7 +73,7 @@ export const watch = defineCommand({
       }
     } catch (error) {
       if (context.signal.aborted) throw new ViewEndedError(context.signal.reason);
-      // What is waited for has words of its own for an abort.
+      // The pending wait throws its own abort error; the reason for the abort says more.
       throw signal.aborted ? signal.reason : error;
     } finally {
       limited.stop();

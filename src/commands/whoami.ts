@@ -1,7 +1,8 @@
 import { defineCommand } from "./command.ts";
 
 export const whoami = defineCommand({
-  details: "One identity a line, as in an ACL: scheme:id. Needs ZooKeeper 3.7.",
+  details:
+    "whoami prints one identity per line, in the form of an ACL entry: scheme:id. Needs ZooKeeper 3.7.",
   examples: ["whoami"],
   effect: "read",
   args: {},

@@ -19,10 +19,10 @@ const TICK_MS = 1_000;
 
 export const whoholds = defineCommand({
   details:
-    "Shows the queue of a lock, made by zksh, Curator, kazoo, go-zookeeper, ZooKeeper's WriteLock or by hand. Exit code 0: " +
-    "at least one is held; 1: all are free, or there is no such znode. Columns in a pipe, with tabs between: path, state, " +
-    "mode, who, pid, command, since, token, client, session, znode, reason; with --explain also the rule and what to type. " +
-    "-R cannot know plain ephemerals for locks; with --watch it looks every two seconds, more rarely at many contenders.",
+    "whoholds knows the locks of zksh, Curator, kazoo, go-zookeeper and ZooKeeper's WriteLock. Exit code 0: at least one is " +
+    "held; 1: all are free, or the znode does not exist. Tab-separated columns in a pipe: path, state, mode, who, pid, " +
+    "command, since, token, client, session, znode, reason; with --explain also the rule and what to type. -R does " +
+    "not find locks that are one plain znode (--recipe unique); with --watch it refreshes every two seconds or less often.",
   examples: [
     "whoholds /deploy",
     "whoholds --watch /deploy",
@@ -30,20 +30,22 @@ export const whoholds = defineCommand({
     "whoholds -R /",
   ],
   effect: "read",
-  args: { paths: rest(znodePath, "the locks; with -R where to begin (the working znode)") },
+  args: {
+    paths: rest(znodePath, "the locks; with -R the trees to search (default: the working znode)"),
+  },
   options: {
-    watch: flag("-w", "show it whenever it changes, with a timeline on a terminal"),
+    watch: flag("-w", "show each change; on a terminal also a timeline"),
     recursive: flag("-R", "find all locks below, and deadlocks between them"),
-    explain: flag("", "say by which rule each one holds or waits"),
+    explain: flag("", "explain why each contender holds or waits"),
   },
   run(context, { paths }, { watch, recursive, explain: isExplained }) {
-    if (watch && isExplained) throw new UsageError("--explain is for one look: leave out --watch");
+    if (watch && isExplained) throw new UsageError("--explain cannot be combined with --watch");
     if (recursive) {
       const roots = paths.length > 0 ? paths : [context.cwd];
       return watch ? followAll(context, roots) : search(context, roots, isExplained);
     }
     if (paths.length === 0)
-      throw new UsageError("no path given", { hint: "whoholds PATH..., or whoholds -R" });
+      throw new UsageError("no path given", { hint: "use whoholds PATH... or whoholds -R" });
     return watch ? follow(context, paths) : look(context, paths, isExplained);
   },
 });
@@ -125,7 +127,7 @@ async function* untilInterrupted<Told>(
   try {
     yield* followForever(follower, { signal, session: nextSession(context) });
   } catch (error) {
-    // Ctrl-C is how a live view ends: no error, though the program's exit code tells of it.
+    // Ctrl-C is the usual end of a live view: it prints no error, but the exit code is 130.
     if (!signal.aborted) throw error;
   }
 }

@@ -1,7 +1,4 @@
-/**
- * What the commands that change whole trees share: what they refuse, what they ask, and what they
- * say of failures.
- */
+/** Shared by the commands that change whole trees: refusals, questions and failure reports. */
 import { InterruptedError, PartialError, RefusedError, type ZkshError } from "../errors.ts";
 import { countBelow } from "../recipes/trees/count-below.ts";
 import { DepthFirstOrder, WalkOrder } from "../recipes/trees/path-order.ts";
@@ -9,33 +6,29 @@ import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import { TreeInterruptedError } from "../recipes/trees/tree-interrupted.ts";
 import { walk } from "../recipes/trees/walk.ts";
 import type { FailedResult, PathsResult } from "../results/znodes.ts";
-import { isProtectedPath, SYSTEM_PATH } from "../session/system-path.ts";
+import { isProtectedPath } from "../session/system-path.ts";
 import { shorten } from "../text/shorten.ts";
 import type { Context } from "./command.ts";
 import { reportEach } from "./several-paths.ts";
 
 const MAX_NAMED = 3;
-/** Trees that a question describes one by one. */
+/** The number of trees that a question describes one by one. */
 const MAX_DESCRIBED = 20;
-/** Of a name in a question: names can have a megabyte, and a question is to be read. */
+/** Longer names are shortened in a question: a znode name can have a megabyte. */
 const MAX_NAME = 60;
-/** Znodes that are reported one by one; the summary has their number. */
+/** The number of failed znodes reported one by one; the summary counts all of them. */
 const MAX_REPORTED = 20;
 
-/** Throws RefusedError for `/` and for what ZooKeeper keeps for itself. */
+/** Throws RefusedError for `/` and for the znodes of ZooKeeper itself. */
 export function refuseProtected(command: string, path: string): void {
   if (!isProtectedPath(path)) return;
-  throw new RefusedError(
-    "protected-path",
-    `${command} does not touch ${path === "/" ? path : SYSTEM_PATH}`,
-    {
-      path,
-      hint:
-        path === "/"
-          ? "name the znodes below it one by one"
-          : "ZooKeeper keeps its own znodes there",
-    },
-  );
+  throw new RefusedError("protected-path", `${command} refuses ${path}`, {
+    path,
+    hint:
+      path === "/"
+        ? "name the znodes below / one by one"
+        : "the znodes below /zookeeper belong to the server",
+  });
 }
 
 /** `/app and the 12 znodes below it (config, jobs, locks, …)`. */
@@ -52,7 +45,7 @@ export async function describeTree({ session, signal }: Context, path: string): 
   return `${path} and ${below} (${named}${others})`;
 }
 
-/** The same of several, for one question: `2 trees: /a and the 3 znodes below it (b, c, d); /b`. */
+/** Describes several trees: `2 trees: /a and the 3 znodes below it (b, c, d); /b`. */
 export async function describeTrees(context: Context, paths: readonly string[]): Promise<string> {
   const [only] = paths;
   if (paths.length === 1 && only !== undefined) return describeTree(context, only);
@@ -71,8 +64,8 @@ function whyNot({ reason }: ZkshError): string {
 }
 
 /**
- * A tree's paths as they become known: depth first, with -o zkcli in zkCli's order. Throws
- * PartialError in the end where some stayed hidden.
+ * Yields the paths of a tree while it is read: depth first, with -o zkcli in zkCli's order. Throws
+ * PartialError at the end if a znode could not be listed.
  */
 export async function* treePaths(
   { session, signal, isZkcli }: Context,
@@ -94,13 +87,13 @@ export async function* treePaths(
   const message =
     failures.length === 1
       ? `could not list ${path}`
-      : `could not list ${failures.length} znodes, among them ${path}`;
+      : `could not list ${failures.length} znodes, the first is ${path}`;
   throw new PartialError("partial", message, { path, hint: error.message, cause: error });
 }
 
 /**
- * Reports what failed of so many trees that were asked for, and throws: PartialError after some
- * success, the failure itself where it was the only outcome.
+ * Yields a `failed` result for each failure, and throws: PartialError after some success, the
+ * failure itself if nothing succeeded.
  */
 export function* reportFailures(
   what: "delete" | "setAcl",
@@ -119,8 +112,8 @@ export function* reportFailures(
 }
 
 /**
- * The error of an interruption with what was done: `interrupted: 12,345 znodes deleted below /a;
- * the rest is still there`.
+ * Returns the error of an interruption that says what was done: `interrupted: 12,345 znodes deleted
+ * below /a; the rest is still there`.
  */
 export function tellInterruption(
   error: unknown,

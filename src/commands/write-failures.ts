@@ -1,11 +1,11 @@
 /**
- * What writes say when they fail, where the command knows more than the server's error number
- * tells.
+ * Better messages for failed writes: the command knows the path and the version, the server's error
+ * number does not tell them.
  */
 import { ConflictError, NoNodeError, OperationError } from "../errors.ts";
 import { parentPath } from "../session/path.ts";
 
-/** As `write`; a missing parent is named, which the server does not do. */
+/** Awaits `write`; a NoNode error names the parent that is missing. */
 export function namingParent<T>(write: Promise<T>, path: string): Promise<T> {
   return write.catch((error: unknown) => {
     throw error instanceof NoNodeError ? missingParent(error, path) : error;
@@ -21,13 +21,13 @@ function missingParent(
     code,
     path,
     cause,
-    hint: "create -p makes the missing parents too",
+    hint: "create -p creates missing parents too",
   });
 }
 
 /**
- * As `write`; a refusal for the version says which one was expected, so that the present one can be
- * told beside it.
+ * Awaits `write`; a BadVersion error names the expected version. The report adds the present one
+ * (src/shell/reports/explain-refusal.ts).
  */
 export function namingVersion<T>(
   write: Promise<T>,
@@ -44,7 +44,7 @@ export function namingVersion<T>(
   });
 }
 
-/** As `write`, a delete; that the root has to stay is said in words. */
+/** Awaits `write`, a delete; the error for / says that / cannot be deleted. */
 export function namingRoot<T>(write: Promise<T>, path: string): Promise<T> {
   if (path !== "/") return write;
   return write.catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** The pages of `help` that are not about one command. */
+/** The help topics: the pages that are not about one command. */
 
 import type { HelpRow, TopicResult } from "../../results/help.ts";
 import type { CommandEntry, CommandGroup, Program } from "../command.ts";
@@ -22,7 +22,7 @@ const GROUPS: Readonly<Record<CommandGroup, string>> = {
   shell: "Shell",
 };
 
-/** The commands of each group that has any. */
+/** Returns the commands by group, without empty groups. */
 export function byGroup(commands: readonly CommandEntry[]): { title: string; rows: HelpRow[] }[] {
   return Object.entries(GROUPS)
     .map(([group, title]) => ({
@@ -38,101 +38,101 @@ export const topics: readonly Topic[] = [
   lockTopic,
   {
     name: "commands",
-    summary: "all commands with a line each",
+    summary: "all commands with their summaries",
     sections: ({ commands }) => byGroup(commands),
   },
   optionsTopic,
   {
     name: "output",
-    summary: "what is written where, and in which form",
+    summary: "what goes to stdout and stderr, and in which format",
     sections: () => [
-      { text: "stdout carries results only. Notes, questions, progress and errors go to stderr." },
+      { text: "Results go to stdout. Errors, warnings, questions and progress go to stderr." },
       {
-        title: "Forms",
+        title: "Formats",
         rows: [
           {
             term: "text on a terminal",
-            summary: "made for people: columns, colour, indented JSON, hex dumps",
+            summary: "for people: columns, colour, indented JSON, hex dumps",
           },
           {
             term: "text in a pipe",
-            summary: "made for programs: one name a line, exact bytes, ISO-8601 times in UTC",
+            summary: "for programs: one name per line, exact bytes, ISO-8601 times in UTC",
           },
           {
             term: "--json",
             summary:
-              'one object a line; zxids and session ids are "0x…" strings, data is {"data": …, "encoding": "utf8" or ' +
-              '"base64"}; an error is one object on stderr',
+              'one JSON object per line; zxids and session ids are "0x…" strings, data is {"data": …, "encoding": "utf8" or ' +
+              '"base64"}; an error is one JSON object on stderr',
           },
-          { term: "-o zkcli", summary: "stdout exactly as zkCli 3.8 writes it" },
+          { term: "-o zkcli", summary: "stdout exactly like zkCli 3.8" },
         ],
       },
       {
         title: "Colour",
-        text: "--color always or never decides; else NO_COLOR turns it off, FORCE_COLOR on; else a terminal has it.",
+        text: "--color always or never decides. Otherwise NO_COLOR turns colour off and FORCE_COLOR turns it on. Otherwise only a terminal has colour.",
       },
     ],
   },
   {
     name: "exit-codes",
-    summary: "what the exit code says",
+    summary: "the exit codes of zksh",
     sections: () => [
       { rows: EXIT_CODES },
       {
-        text: "lock, rwlock, sem and elect let the code of their command through: see help locks.",
+        text: "lock, rwlock, sem and elect end with the exit code of their command, or with codes of their own: see help locks.",
       },
       {
-        text: "A script stops at its first failure with that code; with --keep-going it goes on and ends with 8.",
+        text: "A script stops at the first failure and ends with its code. With --keep-going it continues and ends with 8.",
       },
     ],
   },
   {
     name: "environment",
-    summary: "variables that stand for options",
+    summary: "the environment variables of zksh",
     sections: ({ globalOptions }) => [
       {
         rows: [
           ...globalOptions.flatMap(({ env, term }) =>
-            env === undefined ? [] : [{ term: env, summary: `as ${term}` }],
+            env === undefined ? [] : [{ term: env, summary: `like ${term}` }],
           ),
           { term: "NO_COLOR", summary: "no colour" },
           { term: "FORCE_COLOR", summary: "colour even in a pipe; NO_COLOR wins" },
-          { term: "TERM", summary: "dumb: no colour" },
+          { term: "TERM", summary: "dumb means no colour" },
         ],
       },
       {
         text:
-          "The commands that lock, rwlock, sem, elect and watch run find ZKSH_SERVER set to the servers in use, and the " +
-          "timeouts and TLS options that were given: a zksh in there asks the same servers. --auth and --auth-file are " +
-          "not passed on.",
+          "lock, rwlock, sem, elect and watch set ZKSH_SERVER for the command they run, and the variables of the timeout " +
+          "and TLS options that were given, so that a zksh in the command uses the same servers. They do not pass on " +
+          "--auth and --auth-file.",
       },
     ],
   },
   {
     name: "quoting",
-    summary: "how a line becomes words, paths and data",
+    summary: "quotes, escapes, comments, paths and data",
     sections: () => [
       {
         rows: [
-          { term: "'…'", summary: "everything as it stands" },
+          { term: "'…'", summary: "takes everything literally" },
           {
             term: '"…"',
             summary:
-              'as it stands, but \\n \\t \\r \\0 \\" \\\\ \\x1b \\u200b are what they are in C',
+              'takes everything literally except escapes as in C: \\n \\t \\r \\0 \\" \\\\ \\x1b \\u200b',
           },
-          { term: "a'b c'd", summary: "adjacent pieces join: one word" },
-          { term: '{"k":1}', summary: "a word that is JSON keeps its quotes" },
+          { term: "a'b c'd", summary: "joins adjacent pieces into one word" },
+          { term: '{"k":1}', summary: "keeps its quotes, because the word is JSON" },
           { term: "; or a line end", summary: "ends the command" },
-          { term: "# …", summary: "a comment, at the beginning of a word" },
-          { term: "--", summary: "what follows is no option: set /a -- -5" },
+          { term: "# …", summary: "starts a comment at the beginning of a word" },
+          { term: "--", summary: "ends the options: set /a -- -5" },
         ],
       },
       {
         title: "Data and paths",
         rows: [
           { term: "-", summary: "as data: all of stdin, byte for byte" },
-          { term: "@file", summary: "as data: the file; @@x is the text @x" },
-          { term: "a/b, ..", summary: "paths without a first / start at the working znode (cd)" },
+          { term: "@file", summary: "as data: the contents of the file; @@x is the text @x" },
+          { term: "a/b, ..", summary: "paths without a leading / start at the working znode (cd)" },
         ],
       },
     ],

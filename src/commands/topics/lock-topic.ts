@@ -1,4 +1,4 @@
-/** `help locks`: what the commands that run a program under a lock have in common. */
+/** `help locks`: the options, variables and exit codes of the commands that run a program under a lock. */
 import type { HelpRow } from "../../results/help.ts";
 import type { Option } from "../arguments.ts";
 import { sharedOptions } from "../under-lock/options.ts";
@@ -6,44 +6,51 @@ import { optionTerm } from "../usage.ts";
 import type { Topic } from "./help-topics.ts";
 
 const LOCK_EXIT_CODES: readonly HelpRow[] = [
-  { term: "its own code", summary: "the command ran, and the lock was held to the end" },
-  { term: "75", summary: "busy, with -n (or the code given with -E)" },
-  { term: "120", summary: "lost, or no longer provably held: the command was stopped" },
-  { term: "121", summary: "revoked: the command was stopped" },
-  { term: "123", summary: "no ZooKeeper, or not permitted: the command never started" },
-  { term: "124", summary: "waited as long as -w says (or the code given with -E)" },
+  { term: "its own code", summary: "the command ran, and the lock was held to its end" },
+  { term: "75", summary: "the lock is held, and -n was given (or the code of -E)" },
+  {
+    term: "120",
+    summary: "the lock was lost or could no longer be proved: the command was stopped",
+  },
+  { term: "121", summary: "the lock was revoked: the command was stopped" },
+  { term: "123", summary: "ZooKeeper unreachable or not permitted: the command never started" },
+  { term: "124", summary: "the time of -w passed (or the code of -E)" },
   {
     term: "125",
-    summary: "usage, another limit, a lock inside the same lock, nothing to run or to wait for",
+    summary:
+      "usage, another semaphore limit, a lock inside the same lock, or no command and no stdin",
   },
   {
     term: "126, 127",
-    summary: "the command cannot be run, or does not exist; found out before queuing",
+    summary: "the command is not executable, or not found; checked before queuing",
   },
-  { term: "128+S", summary: "the command, or zksh while it waited, was ended by signal S" },
+  { term: "128+S", summary: "signal S ended the command, or zksh while it waited" },
 ];
 
 const LOCK_VARIABLES: readonly HelpRow[] = [
-  { term: "ZK_LOCK_PATH, ZK_LOCK_NODE", summary: "what is locked, and our znode there" },
-  { term: "ZK_LOCK_TOKEN", summary: "the fencing token: higher for every later holder" },
-  { term: "ZK_LOCK_SEQUENCER", summary: "for fence check" },
+  {
+    term: "ZK_LOCK_PATH, ZK_LOCK_NODE",
+    summary: "the path of the lock, and the ticket of this holder",
+  },
+  { term: "ZK_LOCK_TOKEN", summary: "the fencing token: each later holder has a higher one" },
+  { term: "ZK_LOCK_SEQUENCER", summary: "the argument of fence check" },
   {
     term: "ZK_LOCK_MODE, _SESSION",
     summary: "exclusive, read, write, semaphore or leader; the session id",
   },
   {
     term: "ZK_LOCK_TIMEOUT_MS, _WAITED_MS",
-    summary: "the session timeout; how long it has queued",
+    summary: "the session timeout; the time in the queue",
   },
   {
     term: "ZK_LOCK_HELD",
     summary:
-      "all that is held around the command, a line each, with tabs: path, token, mode, znode, session",
+      "all locks held around the command, one per line, with tabs: path, token, mode, znode, session",
   },
   {
     term: "ZKSH_SERVER, _TIMEOUT, _TLS, …",
     summary:
-      "where the lock is, and how to connect, as given by options: a zksh in the command needs none",
+      "the connection options that were given, so that a zksh in the command uses the same servers",
   },
 ];
 
@@ -51,15 +58,15 @@ const LOCK_VARIABLES: readonly HelpRow[] = [
 export const COPROCESS: readonly HelpRow[] = [
   {
     term: "coproc LOCK { exec zksh lock /deploy; }",
-    summary: "its stdin is a pipe from the script",
+    summary: "stdin of zksh is a pipe from the script",
   },
   // biome-ignore lint/suspicious/noTemplateCurlyInString: bash reads it.
   { term: "pid=$LOCK_PID out=${LOCK[0]} in=${LOCK[1]}", summary: "" },
-  { term: 'if read -r line <&"$out"; then', summary: "a line comes when the lock is held" },
+  { term: 'if read -r line <&"$out"; then', summary: "zksh prints a line when the lock is held" },
   { term: "  ./deploy.sh", summary: "" },
   { term: "fi", summary: "" },
-  { term: "exec {in}>&-", summary: "the end of its stdin gives it back" },
-  { term: 'wait "$pid"', summary: "0: held to the end; else see below" },
+  { term: "exec {in}>&-", summary: "the end of stdin releases the lock" },
+  { term: 'wait "$pid"', summary: "0: held to the end; others: see below" },
 ];
 
 function sharedOptionRows(options: Readonly<Record<string, Option<unknown>>>): HelpRow[] {
@@ -71,26 +78,26 @@ function sharedOptionRows(options: Readonly<Record<string, Option<unknown>>>): H
 
 export const lockTopic: Topic = {
   name: "locks",
-  summary: "a command under a lock: options, variables, codes",
+  summary: "options, variables and exit codes of lock, rwlock, sem and elect",
   sections: () => [
     {
       text:
-        "For lock, rwlock, sem and elect. The command is stopped before ZooKeeper can give a lost lock to anybody else: " +
-        "SIGTERM while the lock is still provably held, SIGKILL after the grace. A ticket that is deleted (delete, revoke " +
-        "--force) is the next holder's at once: SIGKILL without a grace, unless --on-lost term is given. A paused machine " +
-        "can still be late: let the resource that the command changes check the token. With open ACLs every client can delete " +
-        "a ticket and so stop the command: --acl, --path-acl and an identity (--auth-file) keep others out.",
+        "The command of a lost lock is stopped before ZooKeeper can grant the lock to another client: it gets SIGTERM while " +
+        "the lock is still provably held, and SIGKILL after the grace. If its ticket is deleted (delete, revoke --force), the " +
+        "next waiter holds the lock at once, so the command gets SIGKILL without a grace, unless --on-lost term is given. A " +
+        "machine that was paused can still be late: let the resource that the command changes check the token. With open ACLs " +
+        "every client can delete a ticket and so stop the command; --acl, --path-acl and an identity (--auth-file) prevent that.",
     },
     {
       title: "Limits",
       text:
-        "A command that runs as another user (sudo, setuid) cannot be stopped: use sudo zksh lock /x -- COMMAND. What it starts " +
-        "in a session of its own (setsid) is not stopped with it. zksh and its watchdog killed (-9) at the same moment: the command " +
-        "gets SIGTERM, and with --on-lost kill SIGKILL. docs/lock-safety.md has them all.",
+        "zksh cannot stop a command that runs as another user (sudo, setuid): use sudo zksh lock /x -- COMMAND. It does not stop " +
+        "processes that the command starts in their own session (setsid). If zksh and its watchdog are killed (-9) at the same " +
+        "moment, the command gets SIGTERM, or SIGKILL with --on-lost kill. docs/lock-safety.md lists all limits.",
     },
     {
       title: "In a script",
-      text: "Best is the whole script under the lock, by its first line:",
+      text: "It is best to run the whole script under the lock, with this first line:",
       rows: [
         {
           term: '[ "$ZK_LOCK_PATH" = /deploy ] || exec zksh lock /deploy -- "$0" "$@"',
@@ -100,19 +107,19 @@ export const lockTopic: Topic = {
     },
     {
       text:
-        "Without a command the lock is held until stdin ends, and a stdin that has ended already (cron, </dev/null, a job " +
-        "behind &) is exit code 125, because nothing would be locked. zksh needs a pipe that the script keeps open: in bash a " +
-        "coprocess, in sh two named pipes (README.md). Such a script is not stopped when the lock is lost; wait tells it.",
+        "Without a command the lock is held until stdin ends. If stdin has ended already (cron, </dev/null, a job behind &), " +
+        "zksh ends with 125, because nothing would be locked. It needs a pipe that the script keeps open: in bash a coprocess, " +
+        "in sh two named pipes (README.md). zksh does not stop such a script when the lock is lost; wait returns the exit code.",
       rows: COPROCESS,
     },
     { title: "Options", rows: sharedOptionRows(sharedOptions) },
     {
       title: "Progress",
       text:
-        "On a terminal each step of the recipe is told, on stderr; in a pipe with -v, with --json as events; -q keeps to warnings. " +
-        "--explain names the ZooKeeper operation of each step and the reason for it.",
+        "On a terminal zksh prints each step of the recipe to stderr; in a pipe it does so with -v, and with --json as events. -q " +
+        "prints only warnings. --explain adds the ZooKeeper operation of each step and its reason.",
     },
-    { title: "In the command's environment", rows: LOCK_VARIABLES },
+    { title: "Environment of the command", rows: LOCK_VARIABLES },
     { title: "Exit codes", rows: LOCK_EXIT_CODES },
   ],
 };

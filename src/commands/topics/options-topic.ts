@@ -4,16 +4,17 @@ import type { Topic } from "./help-topics.ts";
 /** `help options`. */
 export const optionsTopic: Topic = {
   name: "options",
-  summary: "options of zksh itself",
+  summary: "the global options of zksh",
   sections: ({ globalOptions }) => [
     {
       text:
-        "Long options may stand before or behind the command word. Short ones may stand before it, and behind it where " +
-        "the command has no option of that letter: lock -v is --verbose, set -v is set's own. zkCli's spellings " +
-        "(-server, -timeout, -r) stand before it. A duration needs a unit (1500ms, 10s, 5m); -timeout counts milliseconds.",
+        "Long options may stand before or after the command word. Short options may stand before it; after it only if the " +
+        "command has no option with that letter: lock -v is --verbose, but set -v is an option of set. zkCli's spellings " +
+        "(-server, -timeout, -r) stand before the command word. A duration needs a unit (1500ms, 10s, 5m), except that " +
+        "-timeout counts milliseconds.",
     },
     {
-      title: "Also on one line, at the prompt and in scripts",
+      title: "For the whole program, or for one line at the prompt and in scripts",
       rows: globalOptions.filter(({ holdsForOneLine }) => holdsForOneLine).map(toRow),
     },
     {

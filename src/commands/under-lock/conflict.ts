@@ -5,7 +5,7 @@ import { formatDuration } from "../../text/duration.ts";
 import type { LockKind } from "./lock-kind.ts";
 import type { LockValues } from "./options.ts";
 
-/** Remembers who holds what is waited for, for the error of a waiter that gives up. */
+/** Remembers the holder, for the error of a waiter that gives up. */
 export class Conflict {
   #holder = "";
 
@@ -16,7 +16,7 @@ export class Conflict {
     this.#holder = nameParty(progress.holder) + others;
   }
 
-  /** With the code of -E, and with the holder that we waited for. */
+  /** Returns a busy or timeout error with the exit code of -E and the name of the holder. */
   inFull(
     error: unknown,
     { paths }: LockKind,
@@ -28,7 +28,7 @@ export class Conflict {
     )
       return error;
     const by = this.#holder === "" ? "" : `: still held by ${this.#holder}`;
-    // The time that was asked for: that connecting took a part of it does not matter.
+    // The time given with -w: the message ignores that connecting took a part of it.
     const late = `gave up on ${paths.join(" and ")} after ${formatDuration(wait)}${by}`;
     return new LockError(error.reason, error.reason === "busy" ? error.message : late, {
       ...(error.path !== undefined && { path: error.path }),

@@ -1,4 +1,4 @@
-/** What a program under a lock finds in its environment. */
+/** The environment variables of a program under a lock. */
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import type { LockMode } from "../../recipes/locks/holder-record.ts";
 import { hexId } from "../../text/hex-id.ts";
@@ -9,14 +9,14 @@ const LOCK_MODES: readonly LockMode[] = ["exclusive", "read", "write", "semaphor
 export interface EnvironmentOptions {
   readonly timeoutMs: number;
   /**
-   * What programs around this one hold: a line each, with tabs between path, token, mode, znode and
-   * session.
+   * ZK_LOCK_HELD of the commands around this one: one line per lock, with tabs between path, token,
+   * mode, znode and session.
    */
   readonly outer: string | undefined;
 }
 
 /**
- * With several locks the plain variables are those of the first path; ZK_LOCK_HELD has them all.
+ * Returns the variables. ZK_LOCK_HELD names all locks, the other variables only the first one.
  */
 export function lockEnvironment(
   locks: readonly HeldLock[],
@@ -41,7 +41,7 @@ export function lockEnvironment(
   };
 }
 
-/** One word that names a hold, for `fence check`. */
+/** The argument of `fence check`: one word that identifies this holder. */
 function sequencer({ mode, fencingToken, nodePath }: HeldLock): string {
   return `${mode}:${hexId(fencingToken)}:${nodePath}`;
 }
@@ -53,7 +53,7 @@ export interface OuterLock {
   readonly node: string;
 }
 
-/** What the programs around this one say they hold. */
+/** Returns the locks that the commands around this one hold, as ZK_LOCK_HELD lists them. */
 export function outerLocks(env: (name: string) => string | undefined): OuterLock[] {
   const lines = (env(HELD) ?? "").split("\n").map((line) => line.split("\t"));
   return lines.flatMap(([path, token, mode, node]) =>

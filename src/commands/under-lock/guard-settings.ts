@@ -1,4 +1,4 @@
-/** What a guard goes by: what the options say, and the times that follow from the session. */
+/** The settings of a guard: its options, and the times derived from the session timeout. */
 import type {
   ChildEnd,
   GuardedChild,
@@ -17,8 +17,8 @@ export interface GuardSettings {
   readonly stopSignal: NodeJS.Signals;
   readonly onSuspend: "ignore" | "stop" | "term";
   /**
-   * Undefined: SIGTERM and the grace for a session that runs out, SIGKILL at once for a deleted
-   * ticket.
+   * Undefined: SIGTERM and the grace when the session runs out, SIGKILL at once when the ticket is
+   * deleted.
    */
   readonly onLost: "term" | "kill" | "warn" | undefined;
   readonly onRevoke: "term" | "ignore";
@@ -36,7 +36,7 @@ export interface GuardOptions {
 
 export interface GuardedEnd {
   readonly end: ChildEnd;
-  /** It had to be stopped, or the lock was not held to the end. */
+  /** Why the guard stopped the program, or `lost` if the lock was not held to the end. */
   readonly stopped?: StopReason;
 }
 
@@ -52,9 +52,8 @@ export function guardSettings(task: LockRun): GuardSettings {
 }
 
 /**
- * The session timeout may change with every reconnect, so both times are derived from the present
- * one: a grace made for
- * 30 s, kept when the server comes back with 6 s, would stop a healthy command.
+ * The times that depend on the session timeout. They are computed at each use, because the timeout
+ * can change at a reconnect: a grace computed for 30 s would stop a healthy command at 6 s.
  */
 export class Pace {
   readonly #session: Pick<Session, "timeoutMs">;
@@ -65,21 +64,18 @@ export class Pace {
     this.#graceMs = graceMs;
   }
 
-  /** Between SIGTERM and SIGKILL. An explicit one stays as it was given. */
+  /** The time between SIGTERM and SIGKILL. An explicit --grace does not change. */
   get graceMs(): number {
     return this.#graceMs ?? Math.min(5_000, this.#session.timeoutMs / 4);
   }
 
-  /**
-   * How often clocks are compared: fine enough for the margin that the session keeps before its
-   * end.
-   */
+  /** The interval between two checks: shorter than the margin that the session keeps. */
   get tickMs(): number {
     return Math.min(250, Math.max(20, this.#session.timeoutMs / 80));
   }
 }
 
-/** How long the program may go on if nothing is heard from ZooKeeper or from zksh any more. */
+/** The time that the program may run if ZooKeeper and zksh stay silent from now on. */
 export function runLimits(
   held: Pick<Held, "heldForMs">,
   { onLost }: Pick<GuardSettings, "onLost">,

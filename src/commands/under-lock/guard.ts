@@ -1,11 +1,10 @@
 /**
- * Runs a program for as long as a lock is held, and not a moment longer.
+ * Runs a program while a lock is held, and never after it.
  *
- * The safety clock: `heldForMs` is the time for which ZooKeeper cannot give the lock to anybody
- * else, even if nothing is ever heard again. When no more than the grace is left of it, the program
- * is asked to end; when it has run out, the program is killed. Both are over before the server can
- * expire the session. The same limits are handed on to a process that outlives us, in case we are
- * frozen or killed.
+ * The safety clock: `heldForMs` is the time for which ZooKeeper cannot grant the lock to another
+ * client, even if no reply ever comes again. When only the grace is left, the program gets SIGTERM;
+ * at zero it gets SIGKILL. Both happen before the server can expire the session. A watchdog process
+ * has the same limits, in case this process is frozen or killed.
  */
 
 import { LockError } from "../../errors.ts";
@@ -17,7 +16,7 @@ import { type GuardedEnd, type GuardOptions, Pace, runLimits } from "./guard-set
 import { type SentSignal, Stopper } from "./stopper.ts";
 import { Unstoppable } from "./unstoppable.ts";
 
-/** A second signal within this time means it. */
+/** A second signal within this time starts the grace: the user wants the program to end. */
 const IMPATIENCE_MS = 2_000;
 
 export class Guard {
@@ -71,8 +70,8 @@ export class Guard {
       tell({ event: "child-exit", path, end });
       const gone = awaitProcessEnd(child, () => tell({ event: "leftovers", path, pid }));
       await Promise.race([gone, this.#unstoppable.told]);
-      // A pause may have ended the session without anybody having had the time to say so. And when
-      // it has not, as an answer tells that waited for us: the program was stopped all the same.
+      // During a pause of this process the session may have expired without an event, or the
+      // watchdog may have stopped the program although the session lives. Both count as lost.
       this.#isLost ||= holding.heldForMs() <= 0 || child.wasOutOfTime();
       const stopped = stopper.why ?? (this.#isLost ? "lost" : undefined);
       return { end, ...(stopped && { stopped }) };
@@ -136,10 +135,7 @@ export class Guard {
     if (settings.onRevoke === "term") this.#stopper?.stop("revoked");
   }
 
-  /**
-   * It was passed on already. The second one in a row starts the clock: whoever sends it wants an
-   * end.
-   */
+  /** The signal was forwarded already. A second one soon after starts the grace. */
   #signalled(signal: NodeJS.Signals): void {
     const { holding, settings, tell } = this.#options;
     if (signal === "SIGTSTP")

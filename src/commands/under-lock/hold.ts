@@ -9,17 +9,20 @@ import { environment } from "./run-program.ts";
 const LOST: RunOutcome = { outcome: "lost", exitCode: LockExitCode.lost };
 
 /**
- * Throws where a lock without a command would be over at once, which a script could take for a lock
- * that is held.
+ * Throws UsageError if stdin has ended already: the lock would be released at once, and a script
+ * would believe that it holds the lock.
  */
 export function refuseEndedStdin({ context, recipe }: LockRun): void {
   const why = context.stdinIsOver();
   if (why === undefined) return;
   const stdin =
     why === "file" ? "stdin is a file, which ends at once" : "stdin is already at its end";
-  throw new UsageError(`nothing to run, and ${stdin}: use zksh ${commandLine(recipe)} -- COMMAND`, {
-    hint: "help locks shows how a script can hold a lock without a command",
-  });
+  throw new UsageError(
+    `no command given, and ${stdin}: use zksh ${commandLine(recipe)} -- COMMAND`,
+    {
+      hint: "help locks shows how a script holds a lock without a command",
+    },
+  );
 }
 
 function commandLine({ mode, paths }: LockKind): string {
@@ -33,8 +36,7 @@ function commandLine({ mode, paths }: LockKind): string {
 }
 
 /**
- * Until stdin ends, somebody asks for the lock, or it is lost. A signal ends it too, by the
- * context's own.
+ * Holds the lock until stdin ends, the lock is revoked or lost, or a signal aborts the context.
  */
 export async function hold(task: LockRun, acquired: Acquired): Promise<RunOutcome> {
   const { context, values, emit, tell, recipe } = task;
@@ -58,8 +60,7 @@ export async function hold(task: LockRun, acquired: Acquired): Promise<RunOutcom
     else if (state === "connected") tell({ event: "resumed", path });
   });
   const ends: Promise<RunOutcome>[] = [
-    // Looked at once more: a pause may have ended the session without anybody having had the time
-    // to say so.
+    // Checked again: the session may have expired without an event during a pause of this process.
     context
       .stdinEnd(stop.signal)
       .then(() => (held.heldForMs() > 0 ? { outcome: "held", exitCode: 0 } : LOST)),
@@ -86,7 +87,7 @@ function unheld(): never {
   throw new Error("no lock is held");
 }
 
-/** What is left of --min-hold; cut short by loss and by signals. */
+/** Waits for the rest of --min-hold, or until the lock is lost or a signal comes. */
 export async function holdOn({ context }: LockRun, held: Held, ms: number): Promise<void> {
   const over = new AbortController();
   const stopTimer = startTimer(ms, () => over.abort());
@@ -94,7 +95,7 @@ export async function holdOn({ context }: LockRun, held: Held, ms: number): Prom
   stopTimer();
 }
 
-/** Resolves when `signal` is aborted; never when `stop` is first. */
+/** Resolves when `signal` aborts; never, if `stop` aborts first. */
 function aborted(signal: AbortSignal, stop?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

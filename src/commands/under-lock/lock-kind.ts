@@ -5,15 +5,15 @@ import type { Removed } from "../../recipes/locks/queue/remove-znodes.ts";
 import type { Session } from "../../session/session.ts";
 import type { Layout } from "./lock-steps.ts";
 
-/** How one of the recipes gets its lock, in a session of its own. */
+/** One of the lock recipes with its paths, ready to be acquired in a session. */
 export interface LockKind {
   readonly paths: readonly [string, ...string[]];
   readonly mode: LockMode;
   readonly layout: Layout;
-  /** The same recipe for some of the paths. Left out where there is only one. */
+  /** The same recipe for some of the paths. Left out if there is only one path. */
   only?(paths: readonly [string, ...string[]]): LockKind;
   acquire(session: Session, options: LockOptions, limits: AcquireOptions): Promise<Held>;
-  /** Added to what every program under a lock finds in its environment. */
+  /** Environment variables in addition to those of every lock. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -47,9 +47,9 @@ export function oneLock(
 
 /** One lock, or several that are held as one. */
 export interface Held {
-  /** Aborted when it is lost. */
+  /** Aborted when the lock is lost. */
   readonly signal: AbortSignal;
-  /** Milliseconds for which nobody else can get it, even if nothing is ever heard again. */
+  /** Milliseconds for which no other client can get the lock, even if no reply comes again. */
   heldForMs(): number;
   onRevoke(listener: (request: RevokeRequest) => void): () => void;
   readonly locks: readonly HeldLock[];

@@ -6,21 +6,21 @@ import type { LockKind } from "./lock-kind.ts";
 import type { LockStory } from "./lock-story.ts";
 import type { LockValues } from "./options.ts";
 
-/** One `lock PATH -- CMD`: what was asked for, and where to tell what becomes of it. */
+/** One run of `lock PATH -- CMD`: its arguments, and where its events go. */
 export interface LockRun {
   readonly context: Context;
   readonly recipe: LockKind;
   readonly values: LockValues;
-  /** The program to run; undefined: hold the lock until stdin ends. */
+  /** The program to run. Undefined: the lock is held until stdin ends. */
   readonly argv: ChildRequest["argv"] | undefined;
-  /** By performance.now: the time to connect counts as waiting. */
+  /** The start, by performance.now: the time to connect counts as waiting. */
   readonly begun: number;
   readonly story: LockStory;
   emit(result: Result): void;
   tell(progress: LockProgress): void;
 }
 
-/** The path that stands for all of them in what is told. */
+/** The path that stands for all paths in events. */
 export function pathOf({ recipe }: LockRun): string {
   return recipe.paths[0];
 }

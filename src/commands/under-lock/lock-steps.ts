@@ -1,6 +1,6 @@
 import type { LockProgress, LockStep } from "../../results/locks.ts";
 
-/** How a lock is taken, as far as its steps differ. */
+/** The kinds of recipes that have different steps. */
 export type Layout = "queue" | "permits" | "unique";
 
 const UNCONTENDED: Readonly<Record<Layout, readonly LockStep[]>> = {
@@ -15,16 +15,16 @@ const CONTENDED: Readonly<Record<Layout, readonly LockStep[]>> = {
   unique: ["unique", "queue", "watching"],
 };
 
-/** What was told of one path. */
+/** The steps told so far about one path. */
 interface Told {
   ticket?: string;
-  /** The ticket and the queue were told before anything was watched. */
+  /** The ticket and the queue were told before a watch was set. */
   isQueueTold?: boolean;
-  /** What is watched; undefined before the first time. */
+  /** The watched znode. Undefined before the first watch. */
   watched?: string | undefined;
 }
 
-/** Which steps of a recipe an event tells of, so that each is told once. */
+/** Maps events to steps of the recipe, so that each step is told once. */
 export class LockSteps {
   readonly #layout: Layout;
   readonly #isExplained: boolean;
@@ -36,7 +36,7 @@ export class LockSteps {
     this.#isExplained = isExplained;
   }
 
-  /** The ticket that is in the queue of `path`. */
+  /** The ticket of this process in the queue of `path`. */
   ticket(path: string): string | undefined {
     return this.#told.get(path)?.ticket;
   }

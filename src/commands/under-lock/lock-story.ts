@@ -1,7 +1,4 @@
-/**
- * Turns what happens to a lock into results: with the steps it stands for, and with what happens to
- * the connection.
- */
+/** Turns the events of a lock and of its session into results, with the steps of the recipe. */
 import type { Waiting } from "../../recipes/locks/events.ts";
 import type { LockProgress } from "../../results/locks.ts";
 import type { Result } from "../../results/result.ts";
@@ -11,7 +8,7 @@ import type { LockKind } from "./lock-kind.ts";
 import { LockSteps } from "./lock-steps.ts";
 import type { LockValues } from "./options.ts";
 
-/** Kept for --status-file: the last ones tell how it ended. */
+/** The number of steps kept for --status-file: the last ones, which show the outcome. */
 const MAX_STEPS = 100;
 
 export interface LockStoryOptions {
@@ -34,7 +31,7 @@ export class LockStory {
   readonly #steps: LockSteps;
   readonly #since = Date.now();
   readonly #told: ToldStep[] = [];
-  /** What was told of the queue last, while we wait. */
+  /** The last event about the queue while this process waits. */
   #waiting: Waiting | undefined;
   #hasWaited = false;
   #isUnanswered = false;
@@ -45,7 +42,7 @@ export class LockStory {
     this.#steps = new LockSteps(options.recipe.layout, { isExplained: options.values.explain });
   }
 
-  /** Others were in front of us. */
+  /** True if other contenders were ahead. */
   get hasWaited(): boolean {
     return this.#hasWaited;
   }
@@ -82,8 +79,8 @@ export class LockStory {
   };
 
   /**
-   * Tells a waiter when servers stop answering and when they answer again. Returns the function
-   * that stops listening.
+   * Emits an event when the servers stop answering a waiter, and when they answer again. Returns a
+   * function that stops listening.
    */
   follow(session: Session): () => void {
     this.#timeoutMs = session.timeoutMs;

@@ -1,6 +1,6 @@
 /**
- * A lock inside the same lock would wait for itself. The environment tells of locks around us; the
- * server, whether they are still held.
+ * Detects a lock inside the same lock, which would wait for itself. The environment names the locks
+ * of the commands around this one; the server tells whether they are still held.
  */
 import { LockError, NoNodeError } from "../../errors.ts";
 import type { LockMode } from "../../recipes/locks/holder-record.ts";
@@ -10,9 +10,9 @@ import { type OuterLock, outerLocks } from "./environment.ts";
 import type { LockRun } from "./lock-run.ts";
 
 /**
- * True: a command around this one holds it, and --reentrant says that this is enough. Throws
- * LockError when it is held and that is not enough. What was held once, or is held elsewhere under
- * the same path, is of no concern.
+ * Resolves to true if a command around this one holds the lock and --reentrant is given. Throws
+ * LockError if the lock is held and the option is missing or the mode does not suffice. A lock that
+ * was released, or one with the same path below another chroot, does not count.
  */
 export async function isHeldAround(task: LockRun, session: Session): Promise<boolean> {
   const { context, recipe, values, argv } = task;
@@ -26,28 +26,24 @@ export async function isHeldAround(task: LockRun, session: Session): Promise<boo
     throw new LockError("nested-lock", `the command you are running in already holds ${path}`, {
       path,
       hint: isEnough
-        ? "--reentrant runs the command at once, under the lock that is held"
-        : `it is held as ${held.mode}, which cannot become ${recipe.mode}`,
+        ? "--reentrant runs the command at once, under that lock"
+        : `it is held as ${held.mode}, and cannot be changed to ${recipe.mode}`,
     });
   }
   return false;
 }
 
-/** In the shell: what an earlier line has locked. */
+/** Throws LockError if an earlier line of this shell holds one of the paths. */
 export function refuseHeldByShell({ context, recipe }: LockRun): void {
   const path = recipe.paths.find((one) => context.shell.heldLocks.has(one));
   if (path === undefined) return;
-  throw new LockError(
-    "nested-lock",
-    `this shell holds ${path}: the command would wait for it for ever`,
-    {
-      path,
-      hint: `unlock ${path} first`,
-    },
-  );
+  throw new LockError("nested-lock", `this shell already holds ${path}`, {
+    path,
+    hint: `unlock ${path} first`,
+  });
 }
 
-/** Whether whoever has the one needs nothing more for the other. */
+/** True if a lock held as `held` gives all the rights of `wanted`. */
 export function covers(held: LockMode, wanted: LockMode): boolean {
   if (held === "exclusive" || held === "write")
     return ["exclusive", "write", "read"].includes(wanted);
@@ -55,8 +51,8 @@ export function covers(held: LockMode, wanted: LockMode): boolean {
 }
 
 /**
- * By the name of the ticket, which is unique: the path may be another one there, below another
- * chroot.
+ * Compares the names of tickets, which are unique. The paths can differ, because the outer command
+ * may use another chroot.
  */
 async function findHeld(
   path: string,

@@ -18,7 +18,7 @@ function oneOf<const T extends string>(...choices: readonly T[]): ValueParser<T>
   return (text) => {
     const choice = choices.find((known) => known === text);
     if (choice !== undefined) return choice;
-    throw new UsageError(`bad choice '${text}'`, { hint: `one of ${choices.join(", ")}` });
+    throw new UsageError(`bad value '${text}'`, { hint: `use one of ${choices.join(", ")}` });
   };
 }
 
@@ -26,7 +26,7 @@ const exitCode: ValueParser<number> = (text) => {
   const code = /^\d{1,3}$/.test(text) ? Number(text) : 256;
   if (code <= 255) return code;
   throw new UsageError(`bad exit code '${text}'`, {
-    hint: "an exit code is a number from 0 to 255",
+    hint: "use a number from 0 to 255",
   });
 };
 
@@ -41,11 +41,12 @@ const SIGNALS: readonly string[] = ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2"
 const signalName: ValueParser<NodeJS.Signals> = (text) => {
   const name = text.toUpperCase().replace(/^SIG/, "");
   if (SIGNALS.includes(name)) return `SIG${name}` as NodeJS.Signals;
-  throw new UsageError(`bad signal '${text}'`, { hint: `one of ${SIGNALS.join(", ")}` });
+  throw new UsageError(`bad signal '${text}'`, { hint: `use one of ${SIGNALS.join(", ")}` });
 };
 
 /**
- * Where paths start at the root, a word without a slash in front is a command that lacks its `--`.
+ * The path of a lock. With / as the working znode a word without a leading slash is refused: it is
+ * probably the command, and the `--` before it is missing.
  */
 export const lockPath: ValueParser<string> = (text, where) => {
   if (where.cwd === "/" && !text.startsWith("/")) {
@@ -60,54 +61,64 @@ export const lockPath: ValueParser<string> = (text, where) => {
   });
 };
 
-/** How long, and what is said meanwhile. */
+/** The options about waiting. */
 export const waitOptions = {
-  nonblock: flag("-n", "do not wait: exit code 75 when it is held"),
-  wait: option("-w", "dur", duration, "wait at most this long: exit code 124"),
+  nonblock: flag("-n", "do not wait: end with exit code 75 if it is held"),
+  wait: option("-w", "dur", duration, "wait at most this long, then end with exit code 124"),
   explain: flag("", "explain each step, and name the ZooKeeper operation"),
 } as const;
 
-/** The ticket and its session, and what becomes of the program. */
+/** The options about the ticket, its session and the program. */
 export const guardOptions = explainedIn("locks", {
-  conflictExitCode: option("-E", "code", exitCode, "the exit code instead of 75 and 124"),
-  why: option("", "text", word, "what for, shown to those who wait"),
-  acl: option("", "acl", acl, "the ACL of the ticket; contenders must be able to read it"),
+  conflictExitCode: option("-E", "code", exitCode, "end with this code instead of 75 and 124"),
+  why: option("", "text", word, "tell the waiters why the lock is taken"),
+  acl: option("", "acl", acl, "the ACL of the ticket; other contenders need the r permission"),
   pathAcl: option(
     "",
     "acl",
     acl,
-    "the ACL of the lock path and its parents where they are missing [--acl]",
+    "the ACL of the lock path and its parents when created (default: --acl)",
   ),
-  sessionTimeout: option("", "dur", timeout, "the session timeout to ask for"),
-  grace: option("", "dur", duration, "between SIGTERM and SIGKILL [5s, at most 1/4 timeout]"),
-  stopSignal: option("", "sig", signalName, "the first signal instead of TERM"),
+  sessionTimeout: option("", "dur", timeout, "request this session timeout"),
+  grace: option(
+    "",
+    "dur",
+    duration,
+    "time between SIGTERM and SIGKILL (default 5s, at most 1/4 of the session timeout)",
+  ),
+  stopSignal: option("", "sig", signalName, "send this signal first, instead of TERM"),
   onSuspend: option(
     "",
     "what",
     oneOf("ignore", "stop", "term"),
-    "when no server answers: ignore, stop (freeze), term",
+    "when no server answers: ignore (default), stop (freeze the command) or term",
   ),
   onLost: option(
     "",
     "what",
     oneOf("term", "kill", "warn"),
-    "when it is lost: term, kill, warn [term; kill when the ticket is deleted]",
+    "when the lock is lost: term, kill or warn (default: term; kill if the ticket was deleted)",
   ),
-  onRevoke: option("", "what", oneOf("term", "ignore"), "when somebody asks for it: term, ignore"),
-  minHold: option("", "dur", duration, "hold it at least this long"),
+  onRevoke: option(
+    "",
+    "what",
+    oneOf("term", "ignore"),
+    "when the lock is revoked: term (default) or ignore",
+  ),
+  minHold: option("", "dur", duration, "hold the lock at least this long"),
   group: option(
     "",
     "what",
     oneOf("auto", "own", "share"),
-    "process group of the command: auto, own, share",
+    "process group of the command: auto (default), own or share",
   ),
   statusFile: option(
     "",
     "file",
     word,
-    "write how it ended there, and its steps, as JSON; a link is replaced, not followed",
+    "write the outcome and the steps to this file as JSON; a link is replaced, not followed",
   ),
-  reentrant: flag("", "run at once where a command around this one holds the lock"),
+  reentrant: flag("", "run at once if a command around this one holds the lock"),
 });
 
 export const compatOption = explainedIn("locks", {
@@ -115,11 +126,11 @@ export const compatOption = explainedIn("locks", {
     "",
     "who",
     oneOf("curator", "all"),
-    "lock, rwlock: with all, make a second ticket that stock kazoo respects",
+    "lock, rwlock: with all, create a second ticket that stock kazoo respects (default: curator)",
   ),
 });
 
-/** What `help locks` explains. */
+/** The options that `help locks` explains. */
 export const sharedOptions = { ...guardOptions, ...compatOption };
 
 type Values<O> = {
@@ -133,10 +144,10 @@ type GuardValues = Values<typeof guardOptions>;
 export type LockValues = WaitValues &
   GuardValues & { readonly compat?: "curator" | "all" | undefined };
 
-/** How old what is shown of a queue may be. */
+/** The maximum age of the queue position that is shown. */
 const REFRESH_MS = 2_000;
 
-/** The limits of one wait; `begun` by performance.now, because the time to connect counts too. */
+/** Returns the limits of one wait. The time to connect counts: `begun` is by performance.now. */
 export function acquireLimits(
   { nonblock, wait }: WaitValues,
   {

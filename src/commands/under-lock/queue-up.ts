@@ -1,7 +1,8 @@
-/** From no session to a lock that is held. */
+/** Opens a session and acquires the lock in it. */
 import { setTimeout as pause } from "node:timers/promises";
 import { ConnectionError, LockError, UsageError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
+import { formatDuration } from "../../text/duration.ts";
 import { awaitFreshLease } from "./await-fresh-lease.ts";
 import { refuseEndedStdin } from "./hold.ts";
 import type { Held } from "./lock-kind.ts";
@@ -15,26 +16,27 @@ export interface Acquired {
   readonly session: Session;
 }
 
-/** A command around this one holds it, and that is enough. The session is closed. */
+/** A command around this one holds the lock already (--reentrant). The session is closed. */
 export interface HeldAround {
   readonly held: undefined;
   readonly session: Session;
 }
 
-/** Whoever has waited for an hour waits for a server that is being restarted, too. */
-const LOOK_AGAIN_MS = 1_000;
+/** A waiter that already queued keeps retrying while the servers restart. */
+const RETRY_MS = 1_000;
 const LEAVE_WITHIN_MS = 5_000;
 const LEAVE_WITHOUT_SERVER_MS = 500;
 
 /**
- * Queues, over the end of sessions too: the place is then a new one, and said so. The session is
- * closed unless it is returned with a lock.
+ * Queues until the lock is acquired. If the session expires, this process queues again in a new
+ * session, at the end of the queue, and says so. The session is closed unless it is returned with a
+ * lock.
  */
 export async function queueUp(task: LockRun): Promise<Acquired | HeldAround> {
   const { context, recipe, values, begun, tell, story } = task;
   const { signal } = context;
   const isWatched = context.isFollowed || values.explain;
-  // Before anything is queued: cron's jobs have no stdin, and would lock nothing, with exit code 0.
+  // Checked before queuing: a cron job has no stdin, and would end with 0 without any lock.
   if (task.argv === undefined) refuseEndedStdin(task);
   for (let hasQueued = false; ; ) {
     const session = await context.shell.openSession({ timeoutMs: values.sessionTimeout });
@@ -56,7 +58,7 @@ export async function queueUp(task: LockRun): Promise<Acquired | HeldAround> {
       if (signal.aborted || session.isAlive() || !isEndOfSession(error)) throw error;
       if (session.id !== 0n) tell({ event: "requeued", path: pathOf(task) });
       else if (hasQueued)
-        await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+        await pause(RETRY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
       else throw error;
       hasQueued = true;
     } finally {
@@ -66,15 +68,16 @@ export async function queueUp(task: LockRun): Promise<Acquired | HeldAround> {
 }
 
 /**
- * Closing waits for the delete of our ticket, and without a server that is the rest of the session:
- * a waiter that is interrupted then ends at once, and the ticket goes with the session.
+ * Closes the session, with a time limit: closing waits until the ticket is deleted, and without a
+ * server that would take until the session expires. The server then deletes the ticket with the
+ * session.
  */
 async function leave(session: Session): Promise<void> {
   const withinMs = session.state === "connected" ? LEAVE_WITHIN_MS : LEAVE_WITHOUT_SERVER_MS;
   await Promise.race([session.close(), pause(withinMs, undefined, { ref: false })]);
 }
 
-/** Also of one in which the lock was held already: nothing has been run under it. */
+/** Also true if the lock was held already: no program has run under it yet. */
 function isEndOfSession(error: unknown): boolean {
   return (
     error instanceof ConnectionError ||
@@ -85,7 +88,7 @@ function isEndOfSession(error: unknown): boolean {
 async function connect(session: Session, task: LockRun, isFirst: boolean): Promise<void> {
   const { context, values, begun, tell } = task;
   const { sessionTimeout, wait, grace } = values;
-  // 0 is -n: not to wait for the lock, but for the server all the same.
+  // A wait of 0 (-n) is a limit for the lock, not for the connection.
   const leftMs = wait ? Math.max(1, Math.round(wait - (performance.now() - begun))) : undefined;
   await session.connected({
     signal: context.signal,
@@ -93,12 +96,12 @@ async function connect(session: Session, task: LockRun, isFirst: boolean): Promi
   });
   const { timeoutMs, isReadOnly } = session;
   if (isReadOnly)
-    throw new ConnectionError("read-only", "the server is read-only: no lock can be had there");
+    throw new ConnectionError("read-only", "the server is read-only and grants no locks");
   if (grace !== undefined && grace >= timeoutMs / 2) {
     throw new UsageError(
-      `a grace of ${grace} ms is too long for a session timeout of ${timeoutMs} ms`,
+      `--grace ${formatDuration(grace)} is too long for a session timeout of ${formatDuration(timeoutMs)}`,
       {
-        hint: "it has to be less than half of it; --session-timeout asks for a longer one",
+        hint: "it must be less than half of the session timeout; --session-timeout requests a longer one",
       },
     );
   }
@@ -112,7 +115,7 @@ async function connect(session: Session, task: LockRun, isFirst: boolean): Promi
   }
 }
 
-/** Without its arguments: they may hold secrets, and tickets can be read by everybody. */
+/** The command without its arguments: they can hold secrets, and every client can read a ticket. */
 function commandName({ argv }: LockRun): string | undefined {
   return argv?.[0].replace(/^.*\//s, "");
 }

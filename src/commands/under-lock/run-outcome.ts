@@ -1,4 +1,4 @@
-/** How it ended, as exit codes and for --status-file. */
+/** The outcome of a run, as an exit code and for --status-file. */
 import os from "node:os";
 import { LockError, LockExitCode, lockExitCodeOf } from "../../errors.ts";
 import type { ChildEnd } from "../../processes/child-requests.ts";
@@ -10,7 +10,7 @@ export interface RunOutcome {
   readonly end?: ChildEnd;
 }
 
-/** What a program that was stopped has said with its exit code does not count. */
+/** Returns the outcome. The exit code of a program that the guard stopped does not count. */
 export function endingOf(end: ChildEnd, stopped: StopReason | undefined): RunOutcome {
   if (stopped === "revoked") return { outcome: "revoked", exitCode: LockExitCode.revoked, end };
   if (stopped !== undefined && stopped !== "impatient")
@@ -18,7 +18,7 @@ export function endingOf(end: ChildEnd, stopped: StopReason | undefined): RunOut
   return { outcome: "child", exitCode: exitCodeOfChild(end), end };
 }
 
-/** The lock turned out to be lost when it was given back. */
+/** The outcome if the release found that the ticket was gone. */
 export function lostEnding(ending: RunOutcome | undefined): RunOutcome {
   return { outcome: "lost", exitCode: LockExitCode.lost, ...(ending?.end && { end: ending.end }) };
 }
@@ -29,7 +29,7 @@ function exitCodeOfChild(end: ChildEnd): number {
   return 128 + (signals[end.killedBy] ?? 0);
 }
 
-/** The word for what went wrong before there was anything to run. */
+/** Returns the word in the status file for an error before the program was started. */
 export function outcomeOf(error: unknown): string {
   const known: Readonly<Record<string, string>> = {
     busy: "busy",

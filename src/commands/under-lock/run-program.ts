@@ -14,7 +14,7 @@ import { type LockRun, pathOf } from "./lock-run.ts";
 import type { Acquired } from "./queue-up.ts";
 import { endingOf, type RunOutcome } from "./run-outcome.ts";
 
-/** Found out before queuing: nobody wants to wait an hour for a typing error. */
+/** Checked before queuing, so that a typing error is not reported after an hour of waiting. */
 export async function mustBeRunnable({ context }: LockRun, name: string): Promise<void> {
   const search = await context.findProgram(name);
   if (search.kind === "found") return;
@@ -23,13 +23,13 @@ export async function mustBeRunnable({ context }: LockRun, name: string): Promis
   throw new LockError("command-not-executable", `not executable: ${search.path}`);
 }
 
-/** Found out before queuing, too: how it ended must not be lost. */
+/** Checked before queuing, so that the outcome of a run is never lost. */
 export async function mustBeWritable({ context }: LockRun, file: string): Promise<void> {
   const why = await context.cannotWrite(file);
   if (why !== undefined) throw new UsageError(`cannot write the status file: ${why}`);
 }
 
-/** A program to run, and what was made ready for it while its lock was queued for. */
+/** A program to run, with the watchdog that was prepared while this process queued. */
 export interface Prepared {
   readonly argv: ChildRequest["argv"];
   readonly preparation: GuardPreparation;
@@ -44,8 +44,8 @@ export async function runProgram(
   const { signal } = context;
   const { held, session } = acquired;
   const env = { ...session.environment, ...environment(task, acquired) };
-  const notYet = new Error("not in step");
-  // We may have been frozen since we got it.
+  const notYet = new Error("the lease is not fresh");
+  // This process may have been paused since the lock was acquired.
   const mayStart = () => {
     if (!hasFreshLease(acquired)) throw notYet;
   };
@@ -57,7 +57,7 @@ export async function runProgram(
     settings,
     async start(hooks) {
       for (;;) {
-        // A signal to end that came before there was a program: there will be none.
+        // A signal that came before the program was started: it is not started at all.
         signal.throwIfAborted();
         try {
           const request = {
@@ -82,10 +82,7 @@ export async function runProgram(
   return endingOf(end, stopped);
 }
 
-/**
- * The lock is held around us: nothing to take, and nothing to watch over that is not watched
- * already.
- */
+/** Runs the program without a guard: a command around this one holds the lock and guards it. */
 export async function runStraight(
   task: LockRun,
   prepared: Prepared,
@@ -114,14 +111,14 @@ function requestOf(
   return { ...prepared, group: groupOf(task), signal, goesOn: !isOneShot };
 }
 
-/** Where the system does not show zksh its own processes, the promise covers less. */
+/** Warns if the system does not show zksh all processes of the program: it cannot stop those. */
 function tellReach(task: LockRun, { reach }: GuardedChild): void {
   if (reach !== "all") task.tell({ event: "short-reach", path: pathOf(task), reach });
 }
 
 /**
- * Inside another lock it stays within reach of whoever guards that: a group of its own would
- * outlive the outer lock.
+ * Returns the process group. Inside another lock the program stays in the group that the outer
+ * guard stops; with its own group it would outlive the outer lock.
  */
 function groupOf({ context, values }: LockRun): GuardRequest["group"] {
   return values.group ?? (context.env("ZK_LOCK_HELD") ? "share" : "auto");

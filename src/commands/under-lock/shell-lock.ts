@@ -1,5 +1,5 @@
 /**
- * `lock PATH...` at the prompt and in scripts: held by the shell's own session until `unlock`, or
+ * `lock PATH...` at the prompt and in scripts: the shell's session holds the lock until `unlock` or
  * until the shell ends.
  */
 
@@ -43,7 +43,7 @@ export async function* lockInShell(
   }
 }
 
-/** `lock` alone: what this shell holds. */
+/** `lock` without arguments: the locks that this shell holds. */
 export async function* ownLocks({ shell }: Context): AsyncGenerator<Result> {
   const locks = [...shell.heldLocks.values()].map(
     ({ path, mode, fencingToken: token, count, acquiredAt: since }) => ({
@@ -64,14 +64,14 @@ function keep(context: Context, lock: HeldLock, { onRevoke }: LockValues): void 
   lock.signal.addEventListener("abort", () => lost(context, lock), { once: true });
   lock.onRevoke((request) => {
     if (onRevoke !== "ignore") return shell.giveWay(lock, request);
-    shell.say(`${describeRequest(path, request)}: unlock ${path} gives it back`);
+    shell.say(`${describeRequest(path, request)}: unlock ${path} releases it`);
   });
 }
 
 function notEnough({ path, mode }: HeldLock, recipe: LockKind): LockError {
   return new LockError(
     "nested-lock",
-    `this shell holds ${path} as ${mode}, which cannot become ${recipe.mode}`,
+    `this shell holds ${path} as ${mode}, which cannot be changed to ${recipe.mode}`,
     {
       path,
       hint: `unlock ${path} first`,

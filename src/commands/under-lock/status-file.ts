@@ -1,8 +1,8 @@
-/** What `--status-file` says of a lock: how it ended, and the steps on the way there. */
+/** The steps in the file of `--status-file`. */
 import { nameParty } from "../../recipes/locks/lock-recipe.ts";
 import type { ToldStep } from "./lock-story.ts";
 
-/** A step in short: the event, when, and the facts of the queue at that time. */
+/** Returns a step: the event, its time, and the queue at that time. */
 export function statusStep({ at, progress }: ToldStep): Record<string, unknown> {
   const { event, path } = progress;
   const step = { event: event.replaceAll("-", "_"), at: new Date(at).toISOString(), path };

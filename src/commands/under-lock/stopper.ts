@@ -1,4 +1,4 @@
-/** Ends a program: first with a signal it can answer, then, after the grace, with one it cannot. */
+/** Ends a program: first with SIGTERM (or --stop-signal), after the grace with SIGKILL. */
 import type { GuardedChild } from "../../processes/child-requests.ts";
 import type { StopReason } from "../../results/locks.ts";
 
@@ -12,7 +12,7 @@ export interface StopperOptions {
 export interface SentSignal {
   readonly signal: NodeJS.Signals;
   readonly why: StopReason;
-  /** The processes that could not be signalled. Left out: none. */
+  /** The processes that could not be signalled. Left out if there are none. */
   readonly refused?: readonly number[];
 }
 
@@ -28,7 +28,7 @@ export class Stopper {
     this.#options = options;
   }
 
-  /** Why the program has to end; undefined while it may go on. */
+  /** Why the program must end. Undefined while it may run. */
   get why(): StopReason | undefined {
     return this.#why;
   }
@@ -38,7 +38,7 @@ export class Stopper {
     return this.#unkillable;
   }
 
-  /** Holds it still, or lets it go on. */
+  /** Freezes the program, or lets it continue. */
   freeze(isFrozen: boolean): void {
     if (this.#isFrozen === isFrozen || (isFrozen && this.#why !== undefined)) return;
     this.#isFrozen = isFrozen;
@@ -51,7 +51,7 @@ export class Stopper {
     const { child, graceMs, stopSignal } = this.#options;
     child.permit({ stopInMs: Infinity, killInMs: graceMs });
     this.#send(stopSignal, why);
-    // What is frozen cannot hear it.
+    // A frozen program does not handle the signal before it continues.
     this.freeze(false);
     this.killAfterGrace(why);
   }
@@ -63,12 +63,12 @@ export class Stopper {
   kill(why: StopReason): void {
     if (this.#isKilled) return;
     this.#isKilled = true;
-    // Whoever was impatient has asked for the program's end, not for the lock's.
+    // After two signals of the user the lock is still held: that is no reason to call it lost.
     if (why !== "impatient") this.#why ??= why;
     this.#send("SIGKILL", why);
   }
 
-  /** Nothing more will be sent. */
+  /** Sends no more signals. */
   end(): void {
     clearTimeout(this.#killTimer);
     this.#isKilled = true;

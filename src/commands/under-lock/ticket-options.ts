@@ -6,7 +6,7 @@ import type { Context } from "../command.ts";
 import { outerLocks } from "./environment.ts";
 import type { LockValues } from "./options.ts";
 
-/** What the tickets say, and how they are made. */
+/** Returns the holder record and the ACLs of the tickets. */
 export function lockOptions(context: Context, values: LockValues, cmd?: string): LockOptions {
   const { who, host, pid, tool } = context.self;
   const { why, compat } = values;
@@ -23,10 +23,10 @@ export function lockOptions(context: Context, values: LockValues, cmd?: string):
   };
 }
 
-/** Who may make, delete and see tickets. */
+/** The permissions on the lock path that queuing needs. */
 const QUEUING = Permission.create | Permission.delete | Permission.read;
 
-/** Throws UsageError for ACLs that would shut everybody out. */
+/** Throws UsageError for an ACL of the path under which no client could queue. */
 function lockAcls({
   acl: entries,
   pathAcl = entries,
@@ -36,9 +36,9 @@ function lockAcls({
   const granted = pathAcl.reduce((sum, { perms }) => sum | perms, 0);
   if ((granted & QUEUING) !== QUEUING) {
     throw new UsageError(
-      `nobody could queue below a lock path with the ACL ${pathAcl.map(formatAcl).join()}`,
+      `no client could queue at a lock path with the ACL ${pathAcl.map(formatAcl).join()}`,
       {
-        hint: "tickets need c, d and r on their path: give them in --path-acl, for example auth::cdrwa",
+        hint: "queuing needs c, d and r on the path: grant them with --path-acl, for example auth::cdrwa",
       },
     );
   }

@@ -1,4 +1,4 @@
-/** `lock PATH -- CMD` and its relatives, from the first word to the exit code. */
+/** Runs lock, rwlock, sem and elect: from the arguments to the exit code. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Channel } from "../../async/channel.ts";
 import { lockExitCodeOf } from "../../errors.ts";
@@ -23,12 +23,12 @@ import {
 } from "./run-program.ts";
 import { statusStep } from "./status-file.ts";
 
-/** A link that is down must not keep us: the session's end releases the lock too. */
+/** The limit for a release without a connection; the end of the session releases the lock too. */
 const RELEASE_WITHIN_MS = 5_000;
 
 /**
- * Runs the program under the lock; without one, holds the lock until stdin ends. The last result
- * has the exit code.
+ * Runs the program under the lock, or without a program holds the lock until stdin ends. The last
+ * result has the exit code.
  */
 export async function* underLock(
   context: Context,
@@ -44,7 +44,7 @@ export async function* underLock(
   try {
     yield* results;
   } finally {
-    // Also where nobody listens any more: the program has to be seen to its end.
+    // Also if the consumer of the results has stopped: the program must be guarded to its end.
     await work.catch(() => {});
   }
   yield { kind: "lock-ended", exitCode: await work };
@@ -102,8 +102,8 @@ class UnderLock {
     if (values.statusFile !== undefined) await mustBeWritable(task, values.statusFile);
     refuseHeldByShell(task);
     if (!argv) return this.#queueAndRun(undefined);
-    // Started now, so that it is ready when the lock is there. At the prompt the terminal is the
-    // line editor's until then.
+    // The watchdog starts now, so that it is ready when the lock is acquired. At the prompt the line
+    // editor owns the terminal until then.
     const preparation = await context.prepareGuard({ savesTerminal: context.isOneShot });
     try {
       return await this.#queueAndRun({ argv, preparation });
@@ -132,7 +132,7 @@ class UnderLock {
       const how = await this.#release(held);
       // The ticket was deleted before the command ended: the lock was not held to the end.
       if (how === "missing" && ending?.outcome !== "revoked") ending = lostEnding(ending);
-      // What could not be deleted goes with the session.
+      // The end of the session deletes a ticket that could not be deleted.
       await session.close();
     }
     return ending;

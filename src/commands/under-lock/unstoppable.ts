@@ -1,11 +1,11 @@
 import { LockError } from "../../errors.ts";
 
 /**
- * A program of another user's that can neither be stopped nor keep its lock: all that is left is to
- * say so, and end.
+ * A program that runs as another user and cannot be stopped, although its lock is lost: zksh reports
+ * it and ends.
  */
 export class Unstoppable {
-  /** Rejects when it has come to that; never resolves. */
+  /** Rejects when that happens; never resolves. */
   readonly told: Promise<never>;
   #reject: (error: LockError) => void = () => {};
 
@@ -16,11 +16,11 @@ export class Unstoppable {
     this.told.catch(() => {});
   }
 
-  /** The lock is lost, and these processes could not be killed. */
+  /** Called when the lock is lost and these processes could not be killed. */
   lost(path: string, [pid]: readonly number[] = []): void {
     if (pid === undefined) return;
-    const message = `lost ${path}, and process ${pid} still runs: it belongs to another user, and zksh may not stop it`;
-    const hint = `let zksh run as that user too: sudo zksh lock ${path} -- COMMAND`;
+    const message = `lost ${path}, but process ${pid} still runs: it belongs to another user, and zksh may not stop it`;
+    const hint = `run zksh as that user too: sudo zksh lock ${path} -- COMMAND`;
     this.#reject(new LockError("lock-lost", message, { path, hint, lostReason: "session-lost" }));
   }
 }
