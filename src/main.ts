@@ -200,11 +200,11 @@ async function run(
   if (words.length > 0) {
     if (script === undefined && scriptFile === undefined) return runOneShot(words, frontEnd);
     throw new UsageError(
-      `a command (${words[0]}) and a script (${script === undefined ? "-f" : "-c"}) were both given`,
+      `${script === undefined ? "-f" : "-c"} cannot be combined with a command (${words[0]})`,
     );
   }
   if (script !== undefined && scriptFile !== undefined)
-    throw new UsageError("-c and -f were both given");
+    throw new UsageError("-c cannot be combined with -f");
   const isScript = script !== undefined || scriptFile !== undefined;
   if (!isScript && io.stdin.isTTY && io.stdout.isTTY)
     return interact(frontEnd, config, environment);

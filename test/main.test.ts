@@ -75,7 +75,7 @@ const rows: Row[] = [
   {
     name: "a command and a script",
     argv: ["-c", "ls /", "get", "/a"],
-    stderr: "error: a command (get) and a script (-c) were both given\n",
+    stderr: "error: -c cannot be combined with a command (get)\n",
     exit: 2,
   },
   {
@@ -89,7 +89,7 @@ const rows: Row[] = [
   {
     name: "an embedded server and another one",
     argv: ["--embedded", "-s", "h:1", "ls", "/"],
-    stderr: "error: --embedded and --server were both given\n",
+    stderr: "error: --embedded cannot be combined with --server\n",
     exit: 2,
   },
   {
@@ -114,7 +114,7 @@ const rows: Row[] = [
   {
     name: "a bad format is reported as text",
     argv: ["-o", "xml", "get", "/a"],
-    stderr: "error: bad value 'xml' for --output\n  use text, json, zkcli\n",
+    stderr: "error: bad value 'xml' for --output\n  use one of text, json, zkcli\n",
     exit: 2,
   },
   {
@@ -134,7 +134,7 @@ const rows: Row[] = [
     argv: ["get", "/a"],
     failures: { "/a": new ConnectionError("unreachable", "cannot connect to ZooKeeper") },
     stderr:
-      "error: cannot connect to ZooKeeper\n  -s HOSTS names the servers to use; --embedded needs none\n",
+      "error: cannot connect to ZooKeeper\n  give the servers with -s HOSTS, or use --embedded to try zksh without a server\n",
     exit: 6,
   },
   {
@@ -150,7 +150,8 @@ const rows: Row[] = [
     name: "a bug",
     argv: ["get", "/a"],
     failures: { "/a": new TypeError("x is undefined") },
-    stderr: "error: internal error: x is undefined\n  this is a bug in zksh; --debug shows where\n",
+    stderr:
+      "error: internal error: x is undefined\n  this is a bug in zksh; --debug prints the stack trace\n",
     exit: 70,
   },
   {

@@ -3,7 +3,7 @@ import { fencedWriter, type Writer } from "../recipes/locks/fence.ts";
 import { flag } from "./arguments.ts";
 import type { Context } from "./command.ts";
 
-export const fencedFlag = flag("", "write only if the lock around this command is still held");
+export const fencedFlag = flag("", "write only while the lock around this command is held");
 
 /**
  * Returns what a command writes with: the session, or with --fenced a writer that checks the

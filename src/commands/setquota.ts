@@ -18,7 +18,7 @@ export const setquota = defineCommand({
     countHard: option("-N", "val", countLimit, "hard limit on the number of znodes"),
     bytesHard: option("-B", "val", bytesLimit, "hard limit on the bytes of data"),
   },
-  async run({ session, signal }, { path }, { count, bytes, countHard, bytesHard }) {
+  async run({ session, signal, isZkcli }, { path }, { count, bytes, countHard, bytesHard }) {
     const limits = namedLimits<bigint>({
       count,
       bytes,
@@ -31,8 +31,11 @@ export const setquota = defineCommand({
         hint: "use one of -n, -b, -N and -B",
       });
     }
-    if (path === "/")
-      throw new UsageError("Path must not end with / character", { reason: "bad-path", path });
+    if (path === "/") {
+      // The first text is zkCli's.
+      const message = isZkcli ? "Path must not end with / character" : "a quota cannot be set on /";
+      throw new UsageError(message, { reason: "bad-path", path });
+    }
     if (path.startsWith(QUOTA_ROOT)) {
       throw new RefusedError("protected-path", `cannot set a quota under the path: ${QUOTA_ROOT}`, {
         path,

@@ -67,7 +67,7 @@ function findStore(
   if (name === undefined || path === "") return undefined;
   const type = find("type")?.[1].trim().toUpperCase();
   if (type === undefined ? path.endsWith(".pem") : type === "PEM") return { name, path };
-  throw new UsageError(`the ${store} ${path} is not PEM`, {
+  throw new UsageError(`the ${store} ${path} is not a PEM file`, {
     hint: "convert it to PEM, or use --tls-ca, --tls-cert and --tls-key",
   });
 }

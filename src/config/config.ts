@@ -76,7 +76,7 @@ export function readConfig(flags: GlobalFlags, surroundings: Surroundings): Conf
   for (const name of ["command", "file"] as const) {
     if ((flags[name]?.length ?? 0) > 1) {
       throw new UsageError(`${name === "command" ? "-c" : "-f"} was given twice`, {
-        hint: "one script: lines, or ; between",
+        hint: "join the commands with ; in one script",
       });
     }
   }
@@ -108,7 +108,7 @@ function refuseOtherServers(flags: GlobalFlags): void {
   const other = globalOptions.find(
     ({ name }) => /^(server|tls|client-conf)/.test(name) && flags[name] !== undefined,
   );
-  if (other) throw new UsageError(`--embedded and ${globalSpelling(other)} were both given`);
+  if (other) throw new UsageError(`--embedded cannot be combined with ${globalSpelling(other)}`);
 }
 
 /** As it was given on the command line; the environment's is theirs already. */
@@ -276,7 +276,7 @@ function fileSettings(settings: Settings): ConfigFiles {
 function tlsSettings(settings: Settings): Config["tls"] {
   const cert = settings.text("tls-cert");
   if ((cert === undefined) !== (settings.text("tls-key") === undefined)) {
-    throw new UsageError("--tls-cert and --tls-key are needed together");
+    throw new UsageError("--tls-cert and --tls-key must be given together");
   }
   const servername = settings.text("tls-servername");
   const isInsecure = settings.isOn("tls-insecure");
@@ -309,7 +309,7 @@ function parseAuth(text: string, where: string): { scheme: string; credential: B
   // The text is a secret, so the message must not repeat it.
   if (colon <= 0)
     throw new UsageError(`no scheme in ${where}`, {
-      hint: "use SCHEME:CREDENTIAL, as in digest:USER:PASSWORD",
+      hint: "use SCHEME:CREDENTIAL, for example digest:USER:PASSWORD",
     });
   return { scheme: text.slice(0, colon), credential: Buffer.from(text.slice(colon + 1)) };
 }

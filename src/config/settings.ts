@@ -65,7 +65,7 @@ export class Settings {
     const choice = choices.find((candidate) => candidate === found.value);
     if (choice !== undefined) return choice;
     throw new UsageError(`bad value '${found.value}' for ${found.source}`, {
-      hint: `use ${choices.join(", ")}`,
+      hint: `use one of ${choices.join(", ")}`,
     });
   }
 
@@ -87,7 +87,7 @@ export class Settings {
     const bytes = parsed(parseSize, found, "size");
     if (bytes >= 1024 && bytes < 2 ** 31) return bytes;
     throw new UsageError(`bad size '${found.value}' for ${found.source}`, {
-      hint: "from 1k to less than 2g",
+      hint: "use a size from 1k to less than 2g",
     });
   }
 

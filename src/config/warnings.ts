@@ -15,13 +15,13 @@ export function sessionWarnings({ servers, tls, auth = [] }: SessionOptions): Wa
   const warnings: Warning[] = [];
   if (tls?.insecure) {
     const message =
-      "--tls-insecure accepts any certificate, also an impostor's; --tls-ca names the CA to trust";
+      "--tls-insecure accepts every certificate, also that of an attacker; use --tls-ca FILE instead";
     warnings.push({ kind: "warning", reason: "insecure-tls", message });
   }
   const secret = auth.find(({ scheme }) => !WITHOUT_SECRET.includes(scheme));
   const remote = servers.find((server) => !isSocket(server) && !isLoopback(server));
   if (secret && remote && !tls) {
-    const message = `the ${secret.scheme} credential goes to ${formatAddress(remote)} without TLS: others on the network can read it`;
+    const message = `the ${secret.scheme} credential is sent to ${formatAddress(remote)} without TLS: others on the network can read it`;
     warnings.push({ kind: "warning", reason: "plain-credential", message });
   }
   return warnings;
@@ -60,7 +60,7 @@ export async function checkedOptions(
 }
 
 function openFileWarning(option: string, path: string): Warning {
-  const message = `${path} (${option}) can be read by other users: chmod 600 ${path}`;
+  const message = `other users can read ${path} (${option}): run chmod 600 ${path}`;
   return { kind: "warning", reason: "open-file", message };
 }
 

@@ -54,7 +54,7 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
   const { minSessionTimeoutMs = 2 * tickTimeMs, maxSessionTimeoutMs = 20 * tickTimeMs } = options;
   // Node would listen on every address there is.
   if (host === "")
-    throw new UsageError("no host to listen on", { hint: "127.0.0.1 is for this machine only" });
+    throw new UsageError("no host to listen on", { hint: "use 127.0.0.1 for this machine only" });
   whole("port", port, 0, 0xffff);
   whole("tickTimeMs", tickTimeMs, 1, MAX_INT / 20);
   whole("minSessionTimeoutMs", minSessionTimeoutMs, 1, MAX_INT);
@@ -77,6 +77,6 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
 function whole(name: string, value: number, from: number, to: number): void {
   if (Number.isInteger(value) && value >= from && value <= to) return;
   throw new UsageError(`bad ${name} ${value}`, {
-    hint: `a whole number from ${from} to ${Math.floor(to)}`,
+    hint: `use a whole number from ${from} to ${Math.floor(to)}`,
   });
 }

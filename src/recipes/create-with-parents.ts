@@ -41,6 +41,6 @@ export async function createWithParents(
 function withoutParent(error: unknown): unknown {
   if (!(error instanceof NoNodeError)) return error;
   const { reason, message, code = -101, path = "" } = error;
-  const hint = "a parent was deleted meanwhile, or the chroot does not exist";
+  const hint = "a parent was deleted in the meantime, or the chroot does not exist";
   return new NoNodeError(reason, message, { code, path, hint, cause: error });
 }

@@ -167,9 +167,9 @@ async function make(
   if (!(await session.exists(QUOTA_ROOT, options))) {
     throw new RefusedError(
       "no-quotas-here",
-      `there is no ${QUOTA_ROOT} here: quotas are kept outside the chroot`,
+      `${QUOTA_ROOT} cannot be reached: it is outside the chroot`,
       {
-        hint: "connect without the chroot, and give the whole path",
+        hint: "connect without the chroot, and give the full path",
       },
     );
   }

@@ -86,7 +86,7 @@ function holderText({ holders: [first, ...others], limit }: LockReport): string 
   if (!first) return "-";
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
   const permits = limit === undefined ? "" : ` (limit ${limit})`;
-  return `${escapeName(nameHolder(first))}${more}${permits}${first.revoke ? ", asked to give way" : ""}`;
+  return `${escapeName(nameHolder(first))}${more}${permits}${first.revoke ? ", asked to release it" : ""}`;
 }
 
 function lookText({ lookedAt, nextLookAt }: LockBoardResult, now: number): string {

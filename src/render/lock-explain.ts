@@ -101,7 +101,7 @@ function explainStep(step: LockStep, result: LockProgressResult, now: number): E
         operation: `delete ${ticketPath(nodeOf(progress))}`,
         answer: "deleted",
         why:
-          "No permit is free. A lease that is not good is given back, because Curator counts every lease; who waits queues " +
+          "No permit is free. A lease that is not good is given back, because Curator counts every lease; a waiter queues " +
           "with a ticket below locks instead.",
       };
     case "lease-kept":
@@ -116,7 +116,7 @@ function explainStep(step: LockStep, result: LockProgressResult, now: number): E
       return {
         operation: `create -e ${progress.path}`,
         answer: "NodeExists",
-        why: "The znode was gone, and another waiter was faster: without numbers there is no order among those who wait.",
+        why: "The znode was gone, but another waiter was faster: without numbers the waiters have no order.",
       };
     case "started":
       return {
@@ -171,7 +171,7 @@ const RULES: Readonly<Record<LockMode, string>> = {
   write:
     "A writer must be alone: it waits for every earlier reader and writer. A reader waits only for earlier writers.",
   semaphore:
-    "Those who found no permit free queue here, and only the first of them may take the next permit.",
+    "Contenders that found no free permit queue here, and only the first of them may take the next permit.",
   leader: "The lowest number leads.",
 };
 
@@ -218,7 +218,7 @@ function watchAhead(waiting: Waiting, now: number): Explained {
     return {
       operation: `get -w ${path}`,
       answer,
-      why: "A watch (-w) makes the server tell us when the znode goes: released, or deleted with the session of a holder that crashed. All who wait watch the same znode, are woken together, and the fastest gets it.",
+      why: "A watch (-w) makes the server tell us when the znode goes: released, or deleted with the session of a holder that crashed. All waiters watch the same znode, are woken together, and the fastest gets it.",
     };
   }
   const which =
@@ -263,7 +263,7 @@ function acquired(progress: LockProgress): Explained {
 }
 
 const TOKEN_GROWS =
-  "It grows from holder to holder: a storage that has seen a higher token can refuse a holder that comes back late.";
+  "It grows from holder to holder: a storage that has seen a higher token can refuse an earlier holder.";
 
 function createLease(node: string, { explain }: LockProgressResult): Explained {
   return {
@@ -298,7 +298,7 @@ function createUnique(progress: LockProgress, { explain }: LockProgressResult): 
 function release(node: string, mode: LockMode, path: string): Explained {
   const wakes =
     node === path
-      ? "All who wait watch this znode, and are woken together."
+      ? "All waiters watch this znode, and are woken together."
       : mode === "semaphore"
         ? "The first in the queue, which watches the permits, is woken; no other waiter is."
         : "The waiter right behind us watches this znode and is woken; no other is.";

@@ -63,7 +63,7 @@ function statusOf(result: LockProgressResult, steps: StepsView, view: View): Sta
       return line(() => {
         const goneMs = view.now() - at;
         const keptMs = Math.max(0, progress.leftMs - goneMs);
-        return `no server answers since ${age(goneMs)}; our place is kept for ${age(keptMs)} more`;
+        return `no server has answered for ${age(goneMs)}; the place in the queue is kept for ${age(keptMs)} more`;
       });
     case "requeued":
       return () => `connecting again, to queue for ${escapeName(progress.path)}`;
@@ -110,8 +110,8 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   deleted: "its ticket was deleted",
   suspended: "no server answers",
   revoked: "another client asked for the lock",
-  impatient: "asked twice to end",
-  unguarded: "nothing would stop it in time if zksh were killed or frozen",
+  impatient: "a second signal to end",
+  unguarded: "the watchdog is gone, and would not stop it if zksh were killed or frozen",
 };
 
 const REACHES: Readonly<Record<"group" | "program", string>> = {
@@ -128,22 +128,22 @@ function noteText(progress: LockProgress): string | undefined {
     case "negotiated":
       return `note: the server grants a session timeout of ${age(progress.grantedMs)}, not ${age(progress.wantedMs)}`;
     case "unanswered":
-      return `no server answers; our place in the queue of ${path} is kept for ${age(progress.leftMs)} more`;
+      return `no server answers; the place in the queue of ${path} is kept for ${age(progress.leftMs)} more`;
     case "answered":
-      return `connected again; our place in the queue of ${path} was kept`;
+      return `connected again; the place in the queue of ${path} was kept`;
     case "requeued":
       return `the session ended while waiting for ${path}; queuing again, at the end`;
     case "started":
       return `started process ${progress.pid}`;
     case "suspended":
-      return `no server answers; ${path} is ours for ${age(progress.leftMs)} more`;
+      return `no server answers; ${path} stays locked for ${age(progress.leftMs)} more`;
     case "resumed":
-      return `connected again; ${path} is still ours`;
+      return `connected again; ${path} is still locked`;
     case "paused":
-      return `stopped while holding ${path}: it is ours for ${age(progress.leftMs)}, and then the command is killed`;
+      return `paused while holding ${path}: the command is killed in ${age(progress.leftMs)} unless it continues`;
     case "revoked": {
       const { by = "another client", reason } = progress.request;
-      return `${by} asks for ${path}${reason === undefined ? "" : `: ${reason}`}`;
+      return `${by} asked for ${path}${reason === undefined ? "" : `: ${reason}`}`;
     }
     case "lost":
       return `lost ${path}: ${progress.reason === "node-deleted" ? "another client deleted its znode" : "the session ended"}`;
@@ -152,7 +152,7 @@ function noteText(progress: LockProgress): string | undefined {
     case "short-reach":
       return `warning: /proc does not show zksh its own processes: ${REACHES[progress.reach]}`;
     case "unguarded":
-      return `the watchdog has ended: ${progress.why}`;
+      return `the watchdog ended: ${progress.why}`;
     case "child-exit":
       return "code" in progress.end
         ? `ended with code ${progress.end.code}`
@@ -160,7 +160,7 @@ function noteText(progress: LockProgress): string | undefined {
     case "unrecorded":
       return `warning: could not write ${progress.file}: ${progress.why}`;
     case "leftovers":
-      return `note: holding ${path} until what process ${progress.pid} has left behind has ended too`;
+      return `note: ${path} is held until the processes that process ${progress.pid} started have ended too`;
     case "released":
       return RELEASED[progress.how](path);
     default:

@@ -123,15 +123,15 @@ export function textRevocation(
   switch (event) {
     case "asked":
       return {
-        ...say(`Asked ${who} to give up ${lock}`),
+        ...say(`Asked ${who} to release ${lock}`),
         ...(mayNotListen && {
-          err: `warning: ${who} hears this only if it is zksh: Curator's LeaderLatch does not listen\n`,
+          err: `warning: ${who} reacts only if it is zksh: Curator's LeaderLatch has no revocation\n`,
         }),
       };
     case "released":
-      return say(`Given up by ${who}: ${lock}`);
+      return say(`${who} released ${lock}`);
     case "gone":
-      return say(`${lock} was given up meanwhile by ${who}`);
+      return say(`${who} had released ${lock} already`);
     case "deleted":
       return {
         ...say(`Deleted ${escapeName(holder.node)}`),

@@ -102,7 +102,7 @@ function shellWord(value: string): string {
 }
 
 export function textLeader({ leader, isStream }: LeaderResult, view: View): Rendered {
-  if (!leader) return { out: view.isTTY ? "nobody leads\n" : isStream ? "-\n" : "" };
+  if (!leader) return { out: view.isTTY ? "no leader\n" : isStream ? "-\n" : "" };
   const name = namesFor(view);
   if (view.isTTY) return { out: `${name(nameParty(leader))}, token ${leader.token}\n` };
   return { out: `${name(leader.note ?? nameParty(leader))}\n` };

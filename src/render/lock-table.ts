@@ -62,7 +62,7 @@ function summary({ holders, waiters, limit }: LockReport): string {
           : `${holders.length} hold it`;
   const waiting =
     waiters.length === 0
-      ? "nobody waits"
+      ? "no waiters"
       : waiters.length === 1
         ? "1 waits"
         : `${waiters.length} wait`;
@@ -104,7 +104,7 @@ function facts(party: Standing, isHolder: boolean, { isVerbose = false, now }: V
   if (permits !== undefined) told.push(`${permits} permits`);
   if (why !== undefined) told.push(escapeName(why));
   if (revoke) told.push(askedText(revoke, now()));
-  if (session === 0n) told.push("not ephemeral: it stays until somebody deletes it");
+  if (session === 0n) told.push("not ephemeral: it stays until a client deletes it");
   else if (isVerbose || (isHolder && pid === undefined)) told.push(`session ${hexId(session)}`);
   return isVerbose ? told.concat((nodes.length > 0 ? nodes : [node]).map(escapeName)) : told;
 }
@@ -112,7 +112,7 @@ function facts(party: Standing, isHolder: boolean, { isVerbose = false, now }: V
 function askedText({ by, at, reason }: NonNullable<Standing["revoke"]>, now: number): string {
   const asked = at === undefined ? Number.NaN : Date.parse(at);
   return [
-    "asked to give way",
+    "asked to release it",
     by === undefined ? "" : ` by ${escapeName(String(by))}`,
     Number.isNaN(asked) ? "" : ` ${age(now - asked)} ago`,
     reason === undefined ? "" : `: ${escapeName(String(reason))}`,

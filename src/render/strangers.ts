@@ -9,5 +9,5 @@ export function strangersText(path: string, sorts: readonly string[]): string {
   ) {
     return `locks and read/write locks are both used on ${path}: zksh respects both, Curator does not`;
   }
-  return `on ${path} there are ${sorts.join(" and ")}, which overlook each other`;
+  return `on ${path} there are ${sorts.join(" and ")}, which do not see each other`;
 }

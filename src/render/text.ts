@@ -63,7 +63,7 @@ function textRenderers(view: View): ResultRenderers {
       out: isTTY ? `Created ${name(path)}\n` : `${name(path)}\n`,
       ...(isShortLived &&
         !isQuiet && {
-          err: "note: an ephemeral ends with its session, and this session ends now\n",
+          err: "note: the session ends now, and the ephemeral znode is deleted with it\n",
         }),
     }),
     changed: (result) => ({
@@ -117,10 +117,10 @@ function textRenderers(view: View): ResultRenderers {
       ),
     }),
     identified: ({ scheme, isShortLived }) => ({
-      out: confirm(`Identified (${name(scheme)})\n`),
+      out: confirm(`Authenticated (${name(scheme)})\n`),
       ...(isShortLived &&
         !isQuiet && {
-          err: "note: an identity ends with its session; --auth SCHEME:CRED gives one to a command\n",
+          err: "note: the identity ends with this session; give it to a single command with --auth SCHEME:CRED\n",
         }),
     }),
     identities: ({ identities }) => ({
@@ -133,7 +133,9 @@ function textRenderers(view: View): ResultRenderers {
         .map((path) => `${name(path)}\n`)
         .join(""),
       ...(isOneShot &&
-        !isQuiet && { err: "note: a session sees only its own ephemerals, and this one is new\n" }),
+        !isQuiet && {
+          err: "note: only the ephemeral znodes of this session are listed, and the session is new\n",
+        }),
     }),
     count: ({ count }) => ({ out: `${count}\n` }),
     config: ({ text, stat: of, withStat, isBrief, isNew }) => ({
@@ -184,7 +186,7 @@ function textRenderers(view: View): ResultRenderers {
 
 const REACHES = {
   machine: "every user of this machine",
-  network: "everybody who can reach it",
+  network: "every client that can reach it",
 } as const;
 
 function connectedTo({ server, sessionId, isReadOnly }: ConnectedResult): string {

@@ -64,7 +64,7 @@ export function lookingSteps(report: LockReport): Step[] {
     return [
       {
         operation: `stat ${typed(path)}`,
-        says: "there is no such znode, so nothing can hold the lock",
+        says: "the znode does not exist, so the lock is free",
       },
     ];
   if (holders.length + waiters.length === 0)

@@ -74,18 +74,18 @@ export type LockReportResult =
   | SequencerResult
   | TokenResult;
 
-/** Whoever it is, in a few words: `ann@web3 pid 4711 deploy.sh`, `10.0.0.7 (Curator)`. */
+/** Names a holder or waiter: `ann@web3 pid 4711 deploy.sh`, `10.0.0.7 (Curator)`. */
 export function nameHolder(party: Party): string {
   const { pid, cmd, client, session } = party;
   const who = whoIs(party);
   if (who !== undefined && pid !== undefined)
     return `${who} pid ${pid}${cmd === undefined ? "" : ` ${cmd}`}`;
   if (who !== undefined) return `${who} (${client})`;
-  const somebody = client === "unknown" ? "somebody" : `a ${client} client`;
-  return `${somebody} in session ${hexId(session)}`;
+  const holder = client === "unknown" ? "a client" : `a ${client} client`;
+  return `${holder} in session ${hexId(session)}`;
 }
 
-/** `ann@web3`, or what else the ticket says; undefined when it says nothing. */
+/** `ann@web3`, or the text in the ticket. Undefined if the ticket names no holder. */
 export function whoIs({ who, host, note }: Party): string | undefined {
   if (who !== undefined) return who.includes("@") || host === undefined ? who : `${who}@${host}`;
   return host ?? note;

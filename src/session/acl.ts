@@ -24,7 +24,7 @@ function parseEntry(entry: string): Acl {
   if (first <= 0 || last === first) {
     throw new UsageError(`${entry} does not have the form scheme:id:perm`, {
       reason: "bad-acl",
-      hint: "for example world:anyone:r or digest:USER:HASH:cdrwa",
+      hint: "use for example world:anyone:r or digest:USER:HASH:cdrwa",
     });
   }
   return {
@@ -75,7 +75,7 @@ export function checkedAcl(acl: readonly Acl[]): readonly Acl[] {
       `the digest of '${id.slice(0, colon)}' is not a hash (28 characters of base64)`,
       {
         reason: "not-a-hash",
-        hint: "an ACL takes digest:USER:HASH:PERMS, as getAcl prints it; setAcl and create hash a password with --hash-digests",
+        hint: "use digest:USER:HASH:PERMS, as printed by getAcl, or --hash-digests with digest:USER:PASSWORD:PERMS",
       },
     );
   }

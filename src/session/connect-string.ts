@@ -48,7 +48,7 @@ function parseAddress(part: string, whole: string): ServerAddress {
     const [, host, port] = /^\[([^\]]+)\](?::(.*))?$/.exec(part) ?? [];
     if (host !== undefined) return { host, port: parsePort(port, whole) };
     throw new UsageError(`bad address '${part}' in server list: '${whole}'`, {
-      hint: "IPv6: [::1]:2181",
+      hint: "write IPv6 addresses in brackets: [::1]:2181",
     });
   }
   // More than one colon without brackets can only be a bare IPv6 address, which leaves no room for

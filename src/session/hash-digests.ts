@@ -11,8 +11,8 @@ export function hashDigests(acl: readonly Acl[]): Acl[] {
     if (entry.scheme !== "digest") return entry;
     const colon = entry.id.indexOf(":");
     if (colon <= 0) {
-      throw new UsageError("a digest to be hashed is USER:PASSWORD", {
-        hint: "as in digest:USER:PASSWORD:cdrwa",
+      throw new UsageError("the id of a digest to hash must be USER:PASSWORD", {
+        hint: "use for example digest:USER:PASSWORD:cdrwa",
       });
     }
     const hash = createHash("sha1").update(entry.id).digest("base64");

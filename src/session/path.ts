@@ -94,11 +94,14 @@ export function resolvePath(text: string, cwd: string): string {
 }
 
 /**
- * Throws UsageError for an absolute path with `.` or `..` in it, in words that help more than those
- * of {@link validatePath}.
+ * Throws UsageError for an empty path, and for an absolute path with `.`, `..` or `//` in it. The
+ * messages are easier to read than those of {@link validatePath}, which are zkCli's.
  */
 export function refuseSteps(text: string): void {
-  // Asked of every path of a long script: most are done after the first look.
+  if (text === "") throw badPath(text, "the path is empty");
+  if (text.startsWith("/") && text.includes("//"))
+    throw badPath(text, `${text}: a path cannot contain //`);
+  // A quick check first, because a long script has many paths.
   const [, step] = (text.includes("/.") && /^\/(?:.*\/)?(\.\.?)(?:\/|$)/s.exec(text)) || [];
   if (step === undefined) return;
   throw badPath(text, `${text}: "${step}" only works in relative paths`);

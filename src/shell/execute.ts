@@ -100,13 +100,9 @@ export function isOneFlight({ command, args, options }: Invocation, context: Con
 
 function refuseWrites({ entry, command }: Invocation, { isReadOnly }: Execution): void {
   if (!isReadOnly || command.effect !== "write") return;
-  throw new RefusedError(
-    "read-only",
-    `${entry.name} would write, and this is a read-only session`,
-    {
-      hint: "leave out --read-only (-r) to write",
-    },
-  );
+  throw new RefusedError("read-only", `${entry.name} is refused: the session is read-only`, {
+    hint: "leave out --read-only (-r) to allow writes",
+  });
 }
 
 function start(invocation: Invocation, execution: Execution): Running {
@@ -134,7 +130,7 @@ async function askFirst(
   if (question !== undefined && asker !== "yes") {
     if (asker === undefined) {
       const why = given === undefined ? "--no-input is on" : "there is no terminal";
-      const dryRun = "dryRun" in command.options ? " (--dry-run only shows what would happen)" : "";
+      const dryRun = "dryRun" in command.options ? " (--dry-run shows what would happen)" : "";
       const message = `${entry.name} needs confirmation, and ${why}; add --yes to go ahead`;
       throw new RefusedError("needs-confirmation", message, {
         hint: `the question: ${question}${dryRun}`,
@@ -147,9 +143,9 @@ async function askFirst(
   if (asker === undefined || asker === "yes") {
     const why =
       asker === "yes"
-        ? "--yes cannot stand for"
+        ? "--yes does not answer for"
         : given === undefined
-          ? "--no-input forbids to ask for"
+          ? "--no-input forbids asking for"
           : "no terminal to ask for";
     throw new RefusedError("needs-input", `${why} ${wanted.what}; use ${wanted.instead}`);
   }
@@ -269,7 +265,7 @@ function outsideReader({
       } catch (cause) {
         throw new UsageError(cannotRead(path, cause), {
           cause,
-          hint: `to store the text @${path} write @@${path}`,
+          hint: `to store the text @${path}, write @@${path}`,
         });
       }
     },

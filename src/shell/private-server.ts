@@ -35,7 +35,7 @@ export class PrivateServer {
     const temporary = tmpdir();
     const parent = Buffer.byteLength(temporary) > MAX_DIRECTORY_BYTES ? "/tmp" : temporary;
     const directory = await mkdtemp(join(parent, "zksh-")).catch((cause: Error) => {
-      const hint = "TMPDIR names another directory";
+      const hint = "set TMPDIR to another directory";
       throw new OperationError(
         "cannot-listen",
         `no directory for the server's socket: ${cause.message}`,

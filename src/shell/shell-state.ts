@@ -104,7 +104,7 @@ export class ShellState implements Shell {
   async session(): Promise<Session> {
     if (this.#isDisconnected) {
       throw new ConnectionError("not-connected", "not connected", {
-        hint: "connect opens a session",
+        hint: "connect opens a new session",
       });
     }
     const current = this.#session ?? this.#begin();
@@ -135,13 +135,13 @@ export class ShellState implements Shell {
       this.heldLocks.delete(path);
       while (lock.count > 1) await lock.release();
       await lock.release();
-      this.say(`${describeRequest(path, request)}: given back`);
+      this.say(`${describeRequest(path, request)}: released`);
     };
     const giveOrSay = () => give().catch((error: unknown) => this.say(notGivenBack(path, error)));
     if (this.#lines === 0) return void giveOrSay();
     this.#wanted.push(giveOrSay);
     if (this.isInteractive)
-      this.say(`${describeRequest(path, request)}: given back when this line is over`);
+      this.say(`${describeRequest(path, request)}: it is released at the end of this line`);
   }
 
   /** Runs a line: as long as it takes, no lock is given back to whoever asks for it. */
@@ -227,5 +227,5 @@ export class ShellState implements Shell {
 /** Who may change the ACL of a lock's path can forbid us to delete our own ticket. */
 function notGivenBack(path: string, error: unknown): string {
   const why = error instanceof Error ? error.message : String(error);
-  return `${path} could not be given back, it goes with this session: ${why}`;
+  return `${path} could not be released; the end of this session releases it: ${why}`;
 }

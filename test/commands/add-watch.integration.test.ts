@@ -9,7 +9,7 @@ const rows: Row[] = [
     name: "has nobody to tell of events outside the shell",
     argv: ["addWatch", "/a"],
     stderr:
-      "error: a one-shot command ends before a watch could fire\n  watch stays and shows every change\n",
+      "error: a one-shot command ends before a watch could fire\n  use watch PATH: it keeps running and shows every change\n",
     exit: 2,
   },
   {

@@ -4,7 +4,8 @@ import type { Context } from "../../src/commands/command.ts";
 import { PermissionError } from "../../src/errors.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 
-const NOTE = "note: an identity ends with its session; --auth SCHEME:CRED gives one to a command\n";
+const NOTE =
+  "note: the identity ends with this session; give it to a single command with --auth SCHEME:CRED\n";
 
 const rows: Row[] = [
   {
@@ -17,7 +18,7 @@ const rows: Row[] = [
     name: "confirms on a terminal",
     argv: ["addauth", "digest", "bob:pw"],
     tty: true,
-    stdout: "Identified (digest)\n",
+    stdout: "Authenticated (digest)\n",
     stderr: NOTE,
   },
   {
@@ -34,9 +35,9 @@ const rows: Row[] = [
     exit: 9,
   },
   {
-    name: "digest needs a user",
+    name: "the digest scheme needs a user",
     argv: ["addauth", "digest"],
-    stderr: "error: digest needs a user\n  addauth digest USER asks for the password\n",
+    stderr: "error: the digest scheme needs a user\n  addauth digest USER asks for the password\n",
     exit: 2,
   },
   {
@@ -49,7 +50,7 @@ const rows: Row[] = [
     },
     stderr:
       "error: authentication failed (AuthFailed)\n" +
-      "  the server does not know the scheme, or does not accept the proof\n",
+      "  the server does not know the scheme or refused the credential\n",
     exit: 4,
   },
 ];

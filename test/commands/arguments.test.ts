@@ -104,6 +104,6 @@ describe("decodeBase64", () => {
   });
 
   test.each(["a", "a?", "aGkh=", "=", "aGk-"])("refuses %s", (text) => {
-    expect(() => decodeBase64(Buffer.from(text))).toThrow("the data is not base64");
+    expect(() => decodeBase64(Buffer.from(text))).toThrow("the data is not valid base64");
   });
 });

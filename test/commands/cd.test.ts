@@ -27,7 +27,7 @@ const rows: Row[] = [
   {
     name: "- has nowhere to go at first",
     argv: ["cd", "-"],
-    stderr: "error: there is no znode before this one\n",
+    stderr: "error: there is no previous working znode\n",
     exit: 2,
   },
   {

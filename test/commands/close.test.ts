@@ -10,7 +10,7 @@ const rows: Row[] = [
     argv: ["--keep-going", "-c", "close; ls /; connect; ls /"],
     given: { "/a": "" },
     stdout: "a\n",
-    stderr: "-c:1: error: not connected\n  connect opens a session\n",
+    stderr: "-c:1: error: not connected\n  connect opens a new session\n",
     exit: 8,
   },
 ];

@@ -59,7 +59,7 @@ describe("config", () => {
   test("a one-shot cannot watch", async () => {
     const { stderr, exit } = await run(["config", "-w"]);
     expect([stderr, exit]).toEqual([
-      "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+      "error: a one-shot command ends before a watch could fire\n  -w works only inside the shell; watch PATH keeps running\n",
       2,
     ]);
   });

@@ -4,7 +4,7 @@ import { expected, outcome, type Row, run } from "./run.ts";
 import { refusal } from "./stub-session.ts";
 
 const HASHED = "bob:fyVmFCwVbTJYrznoSu1koqYEYF0=";
-const NOTE = "note: an ephemeral ends with its session, and this session ends now\n";
+const NOTE = "note: the session ends now, and the ephemeral znode is deleted with it\n";
 
 const rows: Row[] = [
   { name: "writes the path to a pipe", argv: ["create", "/a"], stdout: "/a\n" },
@@ -45,7 +45,7 @@ const rows: Row[] = [
     name: "a missing parent leads to -p",
     argv: ["create", "/a/b"],
     stderr:
-      "error: cannot create /a/b: its parent /a does not exist (NoNode)\n  create -p makes the missing parents too\n",
+      "error: cannot create /a/b: its parent /a does not exist (NoNode)\n  create -p creates missing parents too\n",
     exit: 3,
   },
   {
@@ -53,7 +53,7 @@ const rows: Row[] = [
     argv: ["create", "/a"],
     given: { "/a": "" },
     stderr:
-      "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
+      "error: znode already exists: /a (NodeExists)\n  set replaces the data of an existing znode\n",
     exit: 5,
   },
   {
@@ -61,7 +61,7 @@ const rows: Row[] = [
     argv: ["create", "-p", "/a"],
     given: { "/a": "" },
     stderr:
-      "error: znode already exists: /a (NodeExists)\n  set replaces the data of a znode that exists\n",
+      "error: znode already exists: /a (NodeExists)\n  set replaces the data of an existing znode\n",
     exit: 5,
   },
   {
@@ -74,7 +74,7 @@ const rows: Row[] = [
       }),
     },
     stderr:
-      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
+      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the permissions\n",
     exit: 4,
   },
   {
@@ -97,7 +97,7 @@ const rows: Row[] = [
       }),
     },
     stderr:
-      "error: no such znode: /a/b (NoNode)\n  a parent was deleted meanwhile, or the chroot does not exist\n",
+      "error: no such znode: /a/b (NoNode)\n  a parent was deleted in the meantime, or the chroot does not exist\n",
     exit: 3,
   },
   {
@@ -135,7 +135,7 @@ const rows: Row[] = [
     argv: ["create", "/a", "x", "bogus"],
     stderr:
       "error: bogus does not have the form scheme:id:perm\n" +
-      "  for example world:anyone:r or digest:USER:HASH:cdrwa; data with spaces needs quotes\n",
+      "  use for example world:anyone:r or digest:USER:HASH:cdrwa; data with spaces needs quotes\n",
     exit: 2,
   },
   {
@@ -150,7 +150,7 @@ const rows: Row[] = [
     failures: { "/a": refusal("unimplemented", -6, "/a") },
     stderr:
       "error: unimplemented: /a\n" +
-      "  TTL znodes need a server with zookeeper.extendedTypesEnabled=true; containers need 3.5 or newer\n",
+      "  TTLs need zookeeper.extendedTypesEnabled=true on the servers; containers need ZooKeeper 3.5\n",
     exit: 1,
   },
 ];
@@ -242,7 +242,7 @@ describe("create", () => {
   test("--hash-digests needs a password, and does not repeat what it was given", async () => {
     const { stderr, exit } = await run(["create", "--hash-digests", "/a", "x", "digest:secret:r"]);
     expect([stderr, exit]).toEqual([
-      "error: a digest to be hashed is USER:PASSWORD\n  as in digest:USER:PASSWORD:cdrwa\n",
+      "error: the id of a digest to hash must be USER:PASSWORD\n  use for example digest:USER:PASSWORD:cdrwa\n",
       2,
     ]);
   });

@@ -73,7 +73,8 @@ const rows: Row[] = [
     name: "does not take a number among several paths for a path",
     argv: ["delete", "/a/b", "/a", "3"],
     given,
-    stderr: "error: '3' may be a version or a path\n  -v 3 is the version, ./3 the path\n",
+    stderr:
+      "error: '3' could be a version or a path\n  write -v 3 for the version, ./3 for the path\n",
     exit: 2,
   },
   {
@@ -87,7 +88,7 @@ const rows: Row[] = [
     given,
     stderr:
       '{"error":{"reason":"bad-version","message":"/a/b is not at version 7 (BadVersion)","exitCode":5,"code":-103,"path":"/a/b",' +
-      '"hint":"stat shows the version it has now"}}\n',
+      '"hint":"stat shows the present version"}}\n',
     exit: 5,
   },
   {
@@ -122,7 +123,7 @@ const rows: Row[] = [
     argv: ["--read-only", "delete", "/a/b"],
     given,
     stderr:
-      "error: delete would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+      "error: delete is refused: the session is read-only\n  leave out --read-only (-r) to allow writes\n",
     exit: 9,
   },
 ];

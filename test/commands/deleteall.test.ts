@@ -17,7 +17,7 @@ const rows: Row[] = [
     given,
     stderr:
       "error: deleteall needs confirmation, and there is no terminal; add --yes to go ahead\n" +
-      "  the question: Delete /a and the 5 znodes below it (b, d, e, …)? (--dry-run only shows what would happen)\n",
+      "  the question: Delete /a and the 5 znodes below it (b, d, e, …)? (--dry-run shows what would happen)\n",
     exit: 9,
   },
   {
@@ -26,7 +26,7 @@ const rows: Row[] = [
     given,
     stderr:
       "error: deleteall needs confirmation, and there is no terminal; add --yes to go ahead\n" +
-      "  the question: Delete /g? (--dry-run only shows what would happen)\n",
+      "  the question: Delete /g? (--dry-run shows what would happen)\n",
     exit: 9,
   },
   { name: "is silent in a pipe", argv: ["-y", "deleteall", "/a"], given },
@@ -101,7 +101,7 @@ const rows: Row[] = [
     given,
     failures: { "/a/b/c": noAuth },
     stderr:
-      "error: not permitted: /a/b/c (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
+      "error: not permitted: /a/b/c (NoAuth)\n  authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the permissions\n",
     exit: 4,
   },
   {
@@ -111,7 +111,7 @@ const rows: Row[] = [
     stderr:
       "error: deleteall needs confirmation, and there is no terminal; add --yes to go ahead\n" +
       "  the question: Delete 3 trees: /a and the 5 znodes below it (b, d, e, …); /g; /x (does not exist)? " +
-      "(--dry-run only shows what would happen)\n",
+      "(--dry-run shows what would happen)\n",
     exit: 9,
   },
   {
@@ -142,7 +142,8 @@ const rows: Row[] = [
     name: "touches none of several trees where one is protected",
     argv: ["-y", "deleteall", "/g", "/zookeeper"],
     given,
-    stderr: "error: deleteall does not touch /zookeeper\n  ZooKeeper keeps its own znodes there\n",
+    stderr:
+      "error: deleteall refuses /zookeeper\n  the znodes below /zookeeper belong to the server\n",
     exit: 9,
   },
   {
@@ -173,8 +174,8 @@ const rows: Row[] = [
       argv,
       stderr:
         path === "/"
-          ? "error: deleteall does not touch /\n  name the znodes below it one by one\n"
-          : "error: deleteall does not touch /zookeeper\n  ZooKeeper keeps its own znodes there\n",
+          ? "error: deleteall refuses /\n  name the znodes below / one by one\n"
+          : `error: deleteall refuses ${path}\n  the znodes below /zookeeper belong to the server\n`,
       exit: 9,
     })),
   ),

@@ -43,7 +43,7 @@ const rows: Row[] = [
     name: "takes one limit at a time",
     argv: ["delquota", "-nB", "/p/q"],
     given,
-    stderr: "error: one limit at a time, not -n and -B\n",
+    stderr: "error: give one limit at a time, not both -n and -B\n",
     exit: 2,
   },
 ];

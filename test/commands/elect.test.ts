@@ -5,13 +5,13 @@ const rows: Row[] = [
   {
     name: "tells or stands, not both",
     argv: ["elect", "--leader", "/scheduler", "--", "true"],
-    stderr: "error: --observe and --leader take nothing else\n",
+    stderr: "error: --observe and --leader cannot be combined with each other or with a command\n",
     exit: 125,
   },
   {
     name: "tells once or for ever",
     argv: ["elect", "--leader", "--observe", "/scheduler"],
-    stderr: "error: --observe and --leader take nothing else\n",
+    stderr: "error: --observe and --leader cannot be combined with each other or with a command\n",
     exit: 125,
   },
 ];

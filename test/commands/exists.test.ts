@@ -39,7 +39,7 @@ const rows: Row[] = [
   {
     name: "refuses a bad path",
     argv: ["exists", "/a//b"],
-    stderr: 'error: Invalid path string "/a//b" caused by empty node name specified @3\n',
+    stderr: "error: /a//b: a path cannot contain //\n",
     exit: 2,
   },
 ];

@@ -180,7 +180,7 @@ describe("--fenced", () => {
     const { exit, stderr } = await fenced("/gone", ...words);
     expect([exit, stderr]).toEqual([
       5,
-      "error: the lock /gone is gone: nothing was done\n  its session has expired, or somebody has removed it\n",
+      "error: the lock /gone is gone: nothing was written\n  its session expired, or a client deleted it\n",
     ]);
     expect([await data("/n"), (await session.getChildren("/")).sort()]).toEqual([
       "old",
@@ -201,8 +201,8 @@ describe("--fenced", () => {
       exit: 2,
       stdout: "",
       stderr:
-        "error: --fenced cannot work under the unique lock /lock: every holder's znode has that path\n" +
-        "  use a queue lock (leave out --recipe unique), or compare tokens (fence guard)\n",
+        "error: --fenced does not work under the unique lock /lock: all its holders create the same znode\n" +
+        "  leave out --recipe unique, or compare tokens with fence guard\n",
     });
     const held = ["/q\t1\texclusive\t/q/t\t0x1", "/lock\t2\texclusive\t/lock\t0x1"].join("\n");
     const several = {
@@ -240,7 +240,7 @@ describe("--fenced", () => {
     await session.delete("/other");
     expect(await runReal(server, ["set", "--fenced", "/n", "late"], { env })).toMatchObject({
       exit: 5,
-      stderr: expect.stringContaining("the lock /other is gone: nothing was done"),
+      stderr: expect.stringContaining("the lock /other is gone: nothing was written"),
     });
     expect(await data("/n")).toBe("new");
   });
@@ -255,7 +255,7 @@ describe("--fenced", () => {
         exit: 2,
         stdout: "",
         stderr:
-          "error: --fenced needs a lock, and there is none around: ZK_LOCK_NODE is not set\n  lock PATH -- zksh … runs it under one\n",
+          "error: --fenced works only in a command run by zksh lock (ZK_LOCK_NODE is not set)\n  run it under a lock: zksh lock PATH -- COMMAND\n",
       });
     }
   });

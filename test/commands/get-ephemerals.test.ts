@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expected, outcome, type Row, run } from "./run.ts";
 
-const NOTE = "note: a session sees only its own ephemerals, and this one is new\n";
+const NOTE = "note: only the ephemeral znodes of this session are listed, and the session is new\n";
 const script = (line: string) => `create -e /b; create -e /a; create /c; ${line}`;
 
 const rows: Row[] = [

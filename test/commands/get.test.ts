@@ -170,7 +170,7 @@ const rows: Row[] = [
     exit: 3,
   },
   {
-    name: "says how to prove who you are",
+    name: "says how to authenticate this session",
     argv: ["get", "/a"],
     failures: {
       "/a": new PermissionError("no-auth", "not permitted: /a (NoAuth)", {
@@ -179,7 +179,7 @@ const rows: Row[] = [
       }),
     },
     stderr:
-      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth\n",
+      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the permissions\n",
     exit: 4,
   },
   {
@@ -187,13 +187,13 @@ const rows: Row[] = [
     argv: ["get", "-w", "/a"],
     given: { "/a": "x" },
     stderr:
-      "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+      "error: a one-shot command ends before a watch could fire\n  -w works only inside the shell; watch PATH keeps running\n",
     exit: 2,
   },
   {
-    name: "refuses a bad path in zkCli's words",
+    name: "refuses a bad path with an empty name in it",
     argv: ["get", "/a//b"],
-    stderr: 'error: Invalid path string "/a//b" caused by empty node name specified @3\n',
+    stderr: "error: /a//b: a path cannot contain //\n",
     exit: 2,
   },
 ];

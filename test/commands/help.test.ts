@@ -21,20 +21,20 @@ Examples
 Usage
   get [-s] [-w] [-b] [-x] [--all] path [paths...]
   path          the znode
-  [paths...]    more znodes, in their order
+  [paths...]    more znodes
 
 Options
-  -s, --stat    print its stat too
-  -w, --watch   watch for the next change (in the shell)
+  -s, --stat    print the stat too
+  -w, --watch   report the next change (only in the shell)
   -b, --base64  print the data as base64
   -x, --hex     print the data as a hex dump
-  --all         on a terminal: print long data in full
+  --all         print long data in full (on a terminal)
 
-In a pipe the exact bytes are written, nothing added, also between several
-znodes. On a terminal JSON is indented, binary data is shown as a hex dump, and
-what is longer than 200 lines is cut (--all shows the rest); of several znodes
-each begins with its path. Those that could not be read are named, and the exit
-code is 8. The word watch behind a single path is -w (zkCli's old form).
+In a pipe get writes the exact bytes and adds nothing, not even between several
+znodes. On a terminal it indents JSON, shows binary data as a hex dump and cuts
+the output after 200 lines. With several paths, each path is printed before its
+data; a znode that cannot be read is reported on stderr, the others are printed,
+and the exit code is 8. get PATH watch is zkCli's old form of get -w PATH.
 `;
 
 const rows: Row[] = [
@@ -50,7 +50,7 @@ const rows: Row[] = [
     name: "shows other names",
     argv: ["?", "?"],
     stdout: `\
-help: show all commands, one in full, or a topic
+help: explain a command or a topic
 
 Examples
   help
@@ -69,19 +69,19 @@ Also called
   {
     name: "takes a misspelt command for what was meant",
     argv: ["help", "gte"],
-    stderr: "error: no help about 'gte'\n  did you mean help get?\n",
+    stderr: "error: there is no help for 'gte'\n  did you mean help get?\n",
     exit: 2,
   },
   {
     name: "takes a misspelt topic for what was meant",
     argv: ["help", "exit-cods"],
-    stderr: "error: no help about 'exit-cods'\n  did you mean help exit-codes?\n",
+    stderr: "error: there is no help for 'exit-cods'\n  did you mean help exit-codes?\n",
     exit: 2,
   },
   {
     name: "does not know every word",
     argv: ["help", "weather"],
-    stderr: "error: no help about 'weather'\n  help lists all commands and topics\n",
+    stderr: "error: there is no help for 'weather'\n  help lists all commands and topics\n",
     exit: 2,
   },
 ];
@@ -113,7 +113,7 @@ describe("help", () => {
     expect(groups[0].rows[0]).toEqual({ term: "get", summary: "print a znode's data" });
     expect(pages).toContainEqual({
       term: "help commands",
-      summary: "all commands with a line each",
+      summary: "all commands with their summaries",
     });
   });
 

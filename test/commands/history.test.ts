@@ -21,7 +21,7 @@ const rows: Row[] = [
   {
     name: "refuses a bad count",
     argv: ["history", "x"],
-    stderr: "error: bad count 'x'\n  a whole number of lines\n",
+    stderr: "error: bad count 'x'\n  use a whole number\n",
     exit: 2,
   },
 ];

@@ -97,7 +97,7 @@ test("a shell that holds the lock is not ended by a malformed request", async ()
   await write(RECORDS["a request without toString"]);
   await write('{"v":1,"tool":"x","revoke":{"by":"ann"}}');
   await eventually(() => said.length > 0);
-  expect(said).toEqual([`ann asks for ${path}: given back`]);
+  expect(said).toEqual([`ann asks for ${path}: released`]);
   expect(errors).toEqual([]);
 });
 
@@ -115,7 +115,9 @@ test("a lock that cannot be given back is told, and no unhandled rejection", asy
   await neighbour.setAcl(path, [{ perms: 0b1, scheme: "world", id: "anyone" }]);
   state.giveWay(lock, { by: "ann" });
   await eventually(() => said.length > 0);
-  expect(said[0]).toMatch(/could not be given back, it goes with this session: not permitted/);
+  expect(said[0]).toMatch(
+    /could not be released; the end of this session releases it: not permitted/,
+  );
   expect(errors).toEqual([]);
 });
 

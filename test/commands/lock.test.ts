@@ -26,7 +26,7 @@ const rows: Row[] = [
     name: "wants a command behind --",
     argv: ["lock", "/a", "--"],
     stderr:
-      "error: no command behind --\n  lock [-n] [-w dur] [--explain] [--recipe name] [paths...] [-- program...]\n",
+      "error: there is no command after --\n  lock [-n] [-w dur] [--explain] [--recipe name] [paths...] [-- program...]\n",
     exit: 125,
   },
   ...["1000h", "0s"].map((text) => ({
@@ -39,31 +39,31 @@ const rows: Row[] = [
     name: "knows two recipes",
     argv: ["lock", "--recipe", "cake", "/a", "--", "true"],
     stderr:
-      "error: bad recipe 'cake'\n  queue (fair, the default) or unique (one well-known znode)\n",
+      "error: unknown recipe 'cake'\n  use queue (fair, the default) or unique (one well-known znode)\n",
     exit: 125,
   },
   {
     name: "the unique recipe takes one path",
     argv: ["lock", "--recipe", "unique", "/a", "/b", "--", "true"],
-    stderr: "error: --recipe unique takes one path\n",
+    stderr: "error: --recipe unique takes only one path\n",
     exit: 125,
   },
   {
     name: "checks exit codes",
     argv: ["lock", "-E", "256", "/a", "--", "true"],
-    stderr: "error: bad exit code '256'\n  an exit code is a number from 0 to 255\n",
+    stderr: "error: bad exit code '256'\n  use a number from 0 to 255\n",
     exit: 125,
   },
   {
     name: "checks choices",
     argv: ["lock", "--on-lost", "pray", "/a", "--", "true"],
-    stderr: "error: bad choice 'pray'\n  one of term, kill, warn\n",
+    stderr: "error: bad value 'pray'\n  use one of term, kill, warn\n",
     exit: 125,
   },
   {
     name: "checks signals",
     argv: ["lock", "--stop-signal", "nine", "/a", "--", "true"],
-    stderr: "error: bad signal 'nine'\n  one of TERM, INT, HUP, QUIT, USR1, USR2, KILL\n",
+    stderr: "error: bad signal 'nine'\n  use one of TERM, INT, HUP, QUIT, USR1, USR2, KILL\n",
     exit: 125,
   },
   {
@@ -76,7 +76,7 @@ const rows: Row[] = [
     name: "does not write in read-only mode",
     argv: ["-r", "lock", "/a", "--", "true"],
     stderr:
-      "error: lock would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+      "error: lock is refused: the session is read-only\n  leave out --read-only (-r) to allow writes\n",
     exit: 125,
   },
 ];

@@ -176,7 +176,7 @@ const rows: Row[] = [
     name: "refuses to watch",
     argv: ["ls", "-w", "/"],
     stderr:
-      "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+      "error: a one-shot command ends before a watch could fire\n  -w works only inside the shell; watch PATH keeps running\n",
     exit: 2,
   },
 ];

@@ -11,7 +11,7 @@ const rows: Row[] = [
   {
     name: "wants to know what to change",
     argv: ["reconfig"],
-    stderr: "error: say what to change: -file, -members, -add or -remove\n",
+    stderr: "error: reconfig needs -file, -members, -add or -remove\n",
     exit: 2,
   },
   {
@@ -45,7 +45,7 @@ const rows: Row[] = [
     name: "the version is a number in hex",
     argv: ["reconfig", "-v", "xyz", "-remove", "1"],
     stderr:
-      "error: -v must be followed by a long (configuration version)\n  in hex, as config shows it\n",
+      "error: -v must be followed by a long (configuration version)\n  use hex digits, as printed by config\n",
     exit: 2,
   },
   {
@@ -58,7 +58,7 @@ const rows: Row[] = [
     name: "reports a file that is no configuration",
     argv: ["reconfig", "-file", "f"],
     files: { f: "tickTime=2000\n" },
-    stderr: "error: f: not a line of a configuration: tickTime=2000\n",
+    stderr: "error: f: not a server, group or weight line: tickTime=2000\n",
     exit: 2,
   },
   {

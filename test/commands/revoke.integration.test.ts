@@ -64,7 +64,7 @@ describe("revoke", () => {
       revoke: { by: "ann@web3", at: expect.stringMatching(/Z$/), reason: "hotfix" },
     });
     expect(await runReal(server, ["--yes", "revoke", "/deploy"], { tty: true })).toMatchObject({
-      stdout: "Asked ann@web3 pid 4711 deploy.sh to give up /deploy\n",
+      stdout: "Asked ann@web3 pid 4711 deploy.sh to release /deploy\n",
     });
   });
 
@@ -99,7 +99,7 @@ describe("revoke", () => {
       exit: 1,
       stdout: "",
       stderr: expect.stringMatching(
-        /^error: a WriteLock client in session 0x\w+ cannot be asked to give up \/deploy\n {2}its library does not listen; --force takes the lock away\n$/,
+        /^error: a WriteLock client in session 0x\w+ cannot be asked to release \/deploy\n {2}its library has no revocation; revoke --force takes the lock away\n$/,
       ),
     });
   });
@@ -110,7 +110,7 @@ describe("revoke", () => {
       exit: 0,
       stdout: "",
       stderr:
-        "warning: web3 (Curator or zksh) hears this only if it is zksh: Curator's LeaderLatch does not listen\n",
+        "warning: web3 (Curator or zksh) reacts only if it is zksh: Curator's LeaderLatch has no revocation\n",
     });
     expect(await text(node)).toBe(TEXTBOOK_REVOKE);
     expect((await runReal(server, ["--yes", "--json", "revoke", "/deploy"])).stdout).toContain(
@@ -200,7 +200,7 @@ describe("revoke", () => {
       exit: 7,
       stdout: "",
       stderr:
-        "error: /deploy was not given up within 50 ms by 10.0.0.7 (Curator)\n  --force takes it away\n",
+        "error: 10.0.0.7 (Curator) did not release /deploy within 50 ms\n  revoke --force takes the lock away\n",
     });
     expect(await holder.exists(node)).toBeDefined();
     // Who cannot be asked has not given it up either.

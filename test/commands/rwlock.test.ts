@@ -6,7 +6,7 @@ const rows: Row[] = [
     name: "has two sides",
     argv: ["rwlock", "share", "/db", "--", "true"],
     stderr:
-      "error: expected read or write, got 'share'\n  rwlock read PATH, or rwlock write PATH\n",
+      "error: expected read or write, got 'share'\n  use rwlock read PATH or rwlock write PATH\n",
     exit: 125,
   },
   {

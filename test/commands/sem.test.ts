@@ -5,7 +5,7 @@ const rows: Row[] = [
   {
     name: "wants a limit",
     argv: ["sem", "/backup", "--", "true"],
-    stderr: "error: no limit given\n  sem --limit 3 PATH [-- COMMAND...]\n",
+    stderr: "error: sem needs --limit\n  sem --limit 3 PATH [-- COMMAND...]\n",
     exit: 125,
   },
   {
@@ -17,7 +17,7 @@ const rows: Row[] = [
   {
     name: "counts from one",
     argv: ["sem", "--limit", "0", "/backup", "--", "true"],
-    stderr: "error: bad number of permits '0'\n  a whole number from 1 on\n",
+    stderr: "error: bad number of permits '0'\n  use a whole number from 1 on\n",
     exit: 125,
   },
 ];

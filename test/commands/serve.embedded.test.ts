@@ -42,7 +42,7 @@ describe("serve", () => {
     const words = ["serve", "--port", "0", "--host", "0.0.0.0"];
     const { stdout, stderr, exit } = await run(words, { signal: "SIGTERM" });
     expect(stderr).toBe(
-      `warning: everybody who can reach ${stdout.trim()} can read and change what is stored there: it asks for no password\n`,
+      `warning: every client that can reach ${stdout.trim()} can read and change all data: the server asks for no password\n`,
     );
     expect(exit).toBe(0);
     expect(await run(["-q", ...words], { signal: "SIGTERM" })).toMatchObject({
@@ -62,7 +62,8 @@ describe("serve", () => {
       zkcli: "h:1\n",
     });
     expect(await renderAll({ kind: "serving", address: "h:1", reach: "network" })).toMatchObject({
-      terminal: "Serving on h:1, in memory only, to everybody who can reach it; Ctrl-C stops it\n",
+      terminal:
+        "Serving on h:1, in memory only, to every client that can reach it; Ctrl-C stops it\n",
     });
   });
 
@@ -71,7 +72,7 @@ describe("serve", () => {
     started.push(server);
     const { stderr, exit } = await run(["serve", "--port", String(server.port)]);
     expect({ stderr, exit }).toEqual({
-      stderr: `error: port ${server.port} is in use\n  --port 0 takes a free port\n`,
+      stderr: `error: port ${server.port} is already in use\n  --port 0 uses a free port\n`,
       exit: 1,
     });
   });

@@ -45,7 +45,7 @@ const rows: Row[] = [
     failures: { "/a": refusal("invalid-acl", -114, "/a") },
     stderr:
       "error: invalid-acl: /a\n" +
-      "  auth:: needs an identity (addauth); a digest needs a hash (--hash-digests makes it)\n",
+      "  auth:: needs an identity (addauth); a digest needs a hash (--hash-digests)\n",
     exit: 1,
   },
   {
@@ -62,7 +62,7 @@ const rows: Row[] = [
     stderr:
       "error: setAcl needs confirmation, and there is no terminal; add --yes to go ahead\n" +
       "  the question: Set the ACL of /a and the 3 znodes below it (b, d, …) to world:anyone:r? " +
-      "(--dry-run only shows what would happen)\n",
+      "(--dry-run shows what would happen)\n",
     exit: 9,
   },
   {
@@ -90,10 +90,10 @@ const rows: Row[] = [
     stdout: "/a\n/a/b\n/a/b/c\n/a/d\n",
   },
   {
-    name: "--dry-run goes with -R",
+    name: "--dry-run works only with -R",
     argv: ["setAcl", "--dry-run", "/a", "world:anyone:r"],
     given,
-    stderr: "error: --dry-run goes with -R\n",
+    stderr: "error: --dry-run works only with -R\n",
     exit: 2,
   },
   {
@@ -119,8 +119,8 @@ const rows: Row[] = [
     argv: ["-y", "setAcl", "-R", path, "world:anyone:r"],
     stderr:
       path === "/"
-        ? "error: setAcl -R does not touch /\n  name the znodes below it one by one\n"
-        : "error: setAcl -R does not touch /zookeeper\n  ZooKeeper keeps its own znodes there\n",
+        ? "error: setAcl -R refuses /\n  name the znodes below / one by one\n"
+        : `error: setAcl -R refuses ${path}\n  the znodes below /zookeeper belong to the server\n`,
     exit: 9,
   })),
   {

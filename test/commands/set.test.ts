@@ -44,13 +44,14 @@ const rows: Row[] = [
     name: "refuses two versions",
     argv: ["set", "-v", "1", "/a", "x", "2"],
     given,
-    stderr: "error: two versions given: 1 and 2\n",
+    stderr: "error: two different versions: 1 and 2\n",
     exit: 2,
   },
   {
     name: "refuses a version that is no number",
     argv: ["set", "-v", "x", "/a", "x"],
-    stderr: "error: bad version 'x'\n  a version is a whole number, as dataVersion in stat\n",
+    stderr:
+      "error: bad version 'x'\n  use a whole number, like dataVersion in the output of stat\n",
     exit: 2,
   },
   {
@@ -58,7 +59,7 @@ const rows: Row[] = [
     argv: ["-c", 'set /a {"k": 1}'],
     stderr:
       "-c:1: error: bad version '1}'\n" +
-      "  a version is a whole number, as dataVersion in stat; data with spaces needs quotes\n",
+      "  use a whole number, like dataVersion in the output of stat; data with spaces needs quotes\n",
     exit: 2,
   },
   {
@@ -71,7 +72,7 @@ const rows: Row[] = [
     name: "refuses what is not base64",
     argv: ["set", "-b", "/a", "a?"],
     given,
-    stderr: "error: the data is not base64\n",
+    stderr: "error: the data is not valid base64\n",
     exit: 2,
   },
   {
@@ -79,20 +80,20 @@ const rows: Row[] = [
     argv: ["-r", "set", "/a", "x"],
     given,
     stderr:
-      "error: set would write, and this is a read-only session\n  leave out --read-only (-r) to write\n",
+      "error: set is refused: the session is read-only\n  leave out --read-only (-r) to allow writes\n",
     exit: 9,
   },
   {
     name: "explains a file that cannot be read",
     argv: ["set", "/a", "@nope"],
     given,
-    stderr: "error: cannot read nope: no such file\n" + "  to store the text @nope write @@nope\n",
+    stderr: "error: cannot read nope: no such file\n" + "  to store the text @nope, write @@nope\n",
     exit: 2,
   },
   {
     name: "leads to --create where the znode is missing",
     argv: ["set", "/b", "x"],
-    stderr: "error: no such znode: /b (NoNode)\n  set --create makes the znode\n",
+    stderr: "error: no such znode: /b (NoNode)\n  set --create creates the znode\n",
     exit: 3,
   },
   { name: "--create is silent in a pipe", argv: ["set", "--create", "/b", "x"] },
@@ -133,14 +134,14 @@ const rows: Row[] = [
     name: "--create does not make parents",
     argv: ["set", "--create", "/b/c", "x"],
     stderr:
-      "error: cannot create /b/c: its parent /b does not exist (NoNode)\n  create -p makes the missing parents too\n",
+      "error: cannot create /b/c: its parent /b does not exist (NoNode)\n  create -p creates missing parents too\n",
     exit: 3,
   },
   {
     name: "--create excludes -v",
     argv: ["set", "--create", "-v", "3", "/a", "x"],
     given,
-    stderr: "error: -v and --create exclude each other\n",
+    stderr: "error: -v cannot be combined with --create\n",
     exit: 2,
   },
 ];

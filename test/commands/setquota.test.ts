@@ -51,14 +51,14 @@ const rows: Row[] = [
     name: "wants a limit",
     argv: ["setquota", "/a"],
     given,
-    stderr: "error: no limit given\n  one of -n, -b, -N and -B\n",
+    stderr: "error: no limit given\n  use one of -n, -b, -N and -B\n",
     exit: 2,
   },
   {
     name: "takes one limit at a time",
     argv: ["setquota", "-n", "1", "-b", "1", "/a"],
     given,
-    stderr: "error: one limit at a time, not -n and -b\n",
+    stderr: "error: give one limit at a time, not both -n and -b\n",
     exit: 2,
   },
   {
@@ -80,7 +80,7 @@ const rows: Row[] = [
     name: "a limit is a number",
     argv: ["setquota", "-n", "x", "/a"],
     given,
-    stderr: "error: not a limit: 'x'\n  a whole number up to 2147483647\n",
+    stderr: "error: bad limit 'x'\n  use a whole number up to 2147483647\n",
     exit: 2,
   },
   {
@@ -94,7 +94,7 @@ const rows: Row[] = [
     name: "the root can have none",
     argv: ["setquota", "-n", "5", "/"],
     given,
-    stderr: "error: Path must not end with / character\n",
+    stderr: "error: a quota cannot be set on /\n",
     exit: 2,
   },
   {
@@ -137,8 +137,8 @@ const rows: Row[] = [
     argv: ["setquota", "-n", "5", "/a"],
     given: { "/a": "" },
     stderr:
-      "error: there is no /zookeeper/quota here: quotas are kept outside the chroot\n" +
-      "  connect without the chroot, and give the whole path\n",
+      "error: /zookeeper/quota cannot be reached: it is outside the chroot\n" +
+      "  connect without the chroot, and give the full path\n",
     exit: 9,
   },
 ];

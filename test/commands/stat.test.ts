@@ -49,7 +49,7 @@ const rows: Row[] = [
     name: "refuses to watch",
     argv: ["stat", "-w", "/a"],
     stderr:
-      "error: a one-shot command ends before a watch could fire\n  -w works inside the shell\n",
+      "error: a one-shot command ends before a watch could fire\n  -w works only inside the shell; watch PATH keeps running\n",
     exit: 2,
   },
 ];

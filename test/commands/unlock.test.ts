@@ -5,13 +5,13 @@ const rows: Row[] = [
   {
     name: "alone it has nothing to give back",
     argv: ["unlock", "/a"],
-    stderr: "error: this process does not hold /a\n  revoke asks another holder to give way\n",
+    stderr: "error: this process does not hold /a\n  revoke /a asks the holder to release it\n",
     exit: 1,
   },
   {
     name: "gives back only what the shell holds",
     argv: ["-c", "unlock /a"],
-    stderr: "-c:1: error: this shell does not hold /a\n  whoholds tells who does\n",
+    stderr: "-c:1: error: this shell does not hold /a\n  whoholds /a shows the holder\n",
     exit: 1,
   },
 ];

@@ -54,14 +54,14 @@ const rows: Row[] = [
   {
     name: "refuses a count of nothing",
     argv: ["watch", "/a", "-n", "0"],
-    stderr: "error: bad count '0'\n  a count is a whole number from 1 on\n",
+    stderr: "error: bad count '0'\n  use a whole number from 1 on\n",
     exit: 2,
   },
   {
     name: "wants a command behind --",
     argv: ["watch", "/a", "--"],
     stderr:
-      "error: no command behind --\n  watch [-R] [-n n] [-t dur] [--exit-on-failure] [--all] path [-- program...]\n",
+      "error: there is no command after --\n  watch [-R] [-n n] [-t dur] [--exit-on-failure] [--all] path [-- program...]\n",
     exit: 2,
   },
 ];

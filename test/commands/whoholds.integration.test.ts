@@ -42,7 +42,7 @@ describe("whoholds", () => {
     expect(await whoholds()).toEqual({
       exit: 2,
       stdout: "",
-      stderr: "error: no path given\n  whoholds PATH..., or whoholds -R\n",
+      stderr: "error: no path given\n  use whoholds PATH... or whoholds -R\n",
     });
     expect(await whoholds("-R")).toEqual({ exit: 1, stdout: "", stderr: "" });
     expect(await runReal(server, ["whoholds", "-R", "/no"], { tty: true })).toEqual({
@@ -109,7 +109,7 @@ describe("whoholds", () => {
     expect(free).toMatchObject({ path: "/b", state: "free", exists: true, holders: [] });
   });
 
-  test("warns of sorts that overlook each other", async () => {
+  test("warns of sorts that do not see each other", async () => {
     await lockTicket(ann, "/a", "ann@web3", 1);
     await kazoo(server, 'client.Lock("/a", "job 7").acquire()');
     const { stdout, stderr } = await whoholds("/a");
@@ -119,7 +119,7 @@ describe("whoholds", () => {
       "",
     ]);
     expect(stderr).toBe(
-      "warning: on /a there are Curator locks and kazoo locks, which overlook each other\n",
+      "warning: on /a there are Curator locks and kazoo locks, which do not see each other\n",
     );
   });
 

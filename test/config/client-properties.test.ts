@@ -62,7 +62,7 @@ test.each(["/ca.jks", "/ca.pem\nzookeeper.ssl.trustStore.type=JKS"])(
   async (location) => {
     const text = `${SECURE}zookeeper.ssl.trustStore.location=${location}`;
     await expect(tlsFromProperties(text, read)).rejects.toThrow(
-      /^the trustStore \/ca\.(jks|pem) is not PEM$/,
+      /^the trustStore \/ca\.(jks|pem) is not a PEM file$/,
     );
   },
 );

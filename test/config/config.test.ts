@@ -149,12 +149,12 @@ const errors: {
   {
     flags: { output: ["xml"] },
     message: "bad value 'xml' for --output",
-    hint: "use text, json, zkcli",
+    hint: "use one of text, json, zkcli",
   },
   {
     flags: { color: ["red"] },
     message: "bad value 'red' for --color",
-    hint: "use auto, always, never",
+    hint: "use one of auto, always, never",
   },
   {
     env: { ZKSH_READ_ONLY: "maybe" },
@@ -170,10 +170,10 @@ const errors: {
   {
     flags: { auth: ["secret"] },
     message: "no scheme in --auth",
-    hint: "use SCHEME:CREDENTIAL, as in digest:USER:PASSWORD",
+    hint: "use SCHEME:CREDENTIAL, for example digest:USER:PASSWORD",
   },
-  { flags: { "tls-cert": ["c"] }, message: "--tls-cert and --tls-key are needed together" },
-  { flags: { "tls-key": ["k"] }, message: "--tls-cert and --tls-key are needed together" },
+  { flags: { "tls-cert": ["c"] }, message: "--tls-cert and --tls-key must be given together" },
+  { flags: { "tls-key": ["k"] }, message: "--tls-cert and --tls-key must be given together" },
 ];
 
 const tls: {

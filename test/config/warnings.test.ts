@@ -47,14 +47,14 @@ const rows: {
   {
     name: "--tls-insecure",
     words: ["-s", "zk1", "--tls-insecure"],
-    warnings: [/--tls-insecure accepts any certificate/],
+    warnings: [/--tls-insecure accepts every certificate/],
   },
   {
     name: "files that others can read",
     words: ["--auth-file", "/auth", ...tls, "--tls-cert", "/cert", "--tls-key", "/key"],
     open: ["/auth", "/ca", "/cert", "/key"],
     warnings: [
-      /^warning: \/auth \(--auth-file\) can be read by other users: chmod 600 \/auth$/,
+      /^warning: other users can read \/auth \(--auth-file\): run chmod 600 \/auth$/,
       /\/key \(--tls-key\)/,
     ],
   },
@@ -87,10 +87,10 @@ describe("warnings", () => {
       "addauth digest ann:secret; addauth digest bob:secret; connect zk1; connect zk2; get /a";
     const { stderr } = await run(["-s", "zk1", "--auth", "digest:a:b", "-c", script], { given });
     expect(stderr.split("\n").filter(Boolean)).toEqual([
-      expect.stringMatching(/^warning: the digest credential goes to zk1:2181/),
-      expect.stringMatching(/^warning: the digest credential goes to zk2:2181/),
+      expect.stringMatching(/^warning: the digest credential is sent to zk1:2181/),
+      expect.stringMatching(/^warning: the digest credential is sent to zk2:2181/),
     ]);
     const typed = await run(["-s", "zk1", "-c", "get /a; addauth digest ann:secret"], { given });
-    expect(typed.stderr).toMatch(/^warning: the digest credential goes to zk1:2181[^\n]*\n$/);
+    expect(typed.stderr).toMatch(/^warning: the digest credential is sent to zk1:2181[^\n]*\n$/);
   });
 });

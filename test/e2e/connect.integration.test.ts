@@ -38,7 +38,7 @@ describe("a server list without a server", () => {
     for (const reason of [
       `${nobody} (connection refused)`,
       `${silent.address} (no answer)`,
-      `${closing.address} (the server closed the connection; it may have no quorum, or want TLS)`,
+      `${closing.address} (the server closed the connection; it may have no quorum, or expect TLS)`,
     ]) {
       expect(sentence).toContain(reason);
     }

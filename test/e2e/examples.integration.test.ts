@@ -119,7 +119,7 @@ describe("the example", () => {
     await eventually(() => running.stdout !== "");
     running.kill("SIGINT");
     const warning = example.includes("0.0.0.0")
-      ? /^warning: everybody who can reach 0\.0\.0\.0:\d+ .*\n$/
+      ? /^warning: every client that can reach 0\.0\.0\.0:\d+ .*\n$/
       : /^$/;
     expect(await running.result).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
   });
@@ -131,7 +131,7 @@ describe("the example", () => {
   test.each(named("needs a terminal"))("%s asks where somebody can answer", async (example) => {
     expect(await zksh(example)).toMatchObject({
       code: 9,
-      stderr: expect.stringContaining("--yes cannot stand for ann's password"),
+      stderr: expect.stringContaining("--yes does not answer for ann's password"),
     });
   });
 

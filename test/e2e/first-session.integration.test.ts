@@ -55,7 +55,7 @@ test("ten everyday tasks in one sitting", async () => {
   // Write, and read.
   await says(
     "create /app/config x",
-    "error: cannot create /app/config: its parent /app does not exist (NoNode)\n  create -p makes the missing parents too",
+    "error: cannot create /app/config: its parent /app does not exist (NoNode)\n  create -p creates missing parents too",
   );
   await says(`create -p /app/config '{"debug": false}'`, "Created /app/config\n");
   await says("get /app/config", '{\n  "debug": false\n}\n');

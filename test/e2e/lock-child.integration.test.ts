@@ -68,7 +68,7 @@ describe("the exit code", () => {
       code: 125,
       how: "a grace of half the session timeout",
       words: ["--session-timeout", "4s", "--grace", "2s", LOCK, "--", "true"],
-      says: "a grace of 2000 ms is too long for a session timeout of 4000 ms",
+      says: "--grace 2s is too long for a session timeout of 4s",
     },
     {
       code: 126,

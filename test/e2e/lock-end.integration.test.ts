@@ -71,7 +71,7 @@ describe("the end", () => {
     { how: "Curator's", data: () => "__REVOKE__" },
     { how: "the textbook's", data: () => "unlock" },
   ])(
-    "121 when asked to give way in the words that are $how, with all it has started",
+    "a holder that is asked to give way in the words that are $how ends with 121, and its processes with it",
     async ({ data }, context) => {
       const scene = await Scene.at(context);
       const zksh = scene.start(["lock", LOCK, "--", "sh", "-c", "sleep 100; :"]);

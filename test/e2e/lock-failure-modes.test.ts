@@ -61,7 +61,10 @@ const modes: readonly FailureMode[] = [
     row: 5,
     what: "a shell in between takes the signal",
     shown: [
-      [END, "121 when asked to give way in the words that are $how, with all it has started"],
+      [
+        END,
+        "a holder that is asked to give way in the words that are $how ends with 121, and its processes with it",
+      ],
     ],
   },
   {

@@ -20,7 +20,7 @@ test.concurrent.for([
     const scene = await Scene.at(context, server.address);
     const why = "w".repeat(500);
     const { code, stderr } = await scene.run([...words, "--why", why, "--", "true"]);
-    expect(stderr).toMatch(/the request for \/l(\/leases)? is larger than the server takes\n/);
+    expect(stderr).toMatch(/the request for \/l(\/leases)? is larger than the server accepts\n/);
     expect(stderr).toContain("jute.maxbuffer");
     expect(code).toBe(123);
   },

@@ -207,7 +207,7 @@ it("--on-suspend stop: frozen while nobody answers, and goes on", async (context
   await beat.goesOn();
   const beats = beat.lines.map(({ at }) => at);
   expect(beats.indexOf(lastAt)).toBeGreaterThan(0);
-  await eventually(() => expect(zksh.stderr).toContain(`connected again; ${LOCK} is still ours`));
+  await eventually(() => expect(zksh.stderr).toContain(`connected again; ${LOCK} is still locked`));
   beat.end();
   expect(await zksh.result).toMatchObject({ code: 7 });
   expect(beat.signals).toEqual([]);

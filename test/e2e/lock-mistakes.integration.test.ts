@@ -27,7 +27,7 @@ describe("a lock inside a lock", () => {
     {
       outer: ["rwlock", "read"],
       inner: ["rwlock", "write"],
-      text: "held as read, which cannot become write",
+      text: "held as read, which cannot be changed to write",
     },
     { outer: ["sem", "-N", "3"], inner: ["sem", "-N", "3", "-k", "2"], text: "held as semaphore" },
   ])(
@@ -66,11 +66,11 @@ describe("a lock inside a lock", () => {
     const scene = await Scene.at(context);
     const inner = await scene.run(["-c", `lock ${LOCK}; lock ${LOCK} -- echo never`]);
     expect([String(inner.stdout), inner.code]).toEqual(["", 125]);
-    expect(inner.stderr).toContain(`this shell holds ${LOCK}`);
+    expect(inner.stderr).toContain(`this shell already holds ${LOCK}`);
     const upgrade = await scene.run(["-c", `rwlock read ${LOCK}; rwlock write ${LOCK}`]);
     expect([upgrade.code, upgrade.stderr]).toEqual([
       125,
-      expect.stringContaining("as read, which cannot become write"),
+      expect.stringContaining("as read, which cannot be changed to write"),
     ]);
   });
 });

@@ -77,7 +77,7 @@ it("lost: says that it could not be stopped, and exits 120 with its process name
   expect(code).toBe(120);
   expect(stderr).toContain(`could not send TERM to process ${pid}: not permitted`);
   expect(stderr).toContain(`could not send KILL to process ${pid}: not permitted`);
-  expect(stderr).toContain(`error: lost ${LOCK}, and process ${pid} still runs`);
+  expect(stderr).toContain(`error: lost ${LOCK}, but process ${pid} still runs`);
   expect(stderr).toContain("sudo zksh lock");
   expect(stderr).not.toMatch(/^sent /m);
   expect(beat.signals).toEqual([]);

@@ -131,7 +131,9 @@ test("release, crash, timeout, revoke and session loss", { timeout: 120_000 }, a
 
   // Its session is lost: told while it lasts, and the place is a new one.
   await proxy.refuse();
-  await of(5).terminal.shows(/no server answers since \d+m?s; our place is kept for \d+m?s more/);
+  await of(5).terminal.shows(
+    /no server has answered for \d+m?s; the place in the queue is kept for \d+m?s more/,
+  );
   await screensTell(queue(4, 6));
   await proxy.listen();
   await of(5).terminal.shows(/queuing again, at the end/);

@@ -148,7 +148,7 @@ it.for([
     const ran = await scene.run(["lock", LOCK, "--", "true"]);
     expect(ran).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining("which overlook each other"),
+      stderr: expect.stringContaining("which do not see each other"),
     });
     beat.end();
     await zksh.result;

@@ -25,7 +25,9 @@ it.for([
   const scene = await Scene.at(context);
   const { code, stdout, stderr } = await scene.start(words, { stdin: "ignore" }).result;
   expect([code, String(stdout)]).toEqual([125, ""]);
-  expect(stderr).toContain(`error: nothing to run, and stdin is already at its end: use ${use}\n`);
+  expect(stderr).toContain(
+    `error: no command given, and stdin is already at its end: use ${use}\n`,
+  );
   // Not even the path was made.
   expect(await scene.session.getChildren("/")).toEqual([]);
 });

@@ -46,7 +46,7 @@ test("Ctrl-Z says how long the lock will be held", async (context) => {
   const terminal = await open(scene, "lock", LOCK, "--", ...beat.command());
   await beat.started();
   await terminal.press("C-z");
-  await terminal.shows(/stopped while holding \/l: it is ours for \d+m?s/);
+  await terminal.shows(/paused while holding \/l: the command is killed in \d+m?s/);
   kill(terminal.pid, "SIGCONT");
   beat.end();
   expect(await terminal.left()).toMatchObject({ code: 7 });
@@ -167,7 +167,7 @@ test("the shell: gives way to whoever asks for a lock, once no line relies on it
   await terminal.enter(`lock ${LOCK}; lock ${LOCK}`);
   await terminal.endsWith(HELD);
   await askFor(scene, await scene.queue(1));
-  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): given back`);
+  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): released`);
   await scene.queue(0);
   await terminal.endsWith(PROMPT);
   // While a line runs.
@@ -177,7 +177,7 @@ test("the shell: gives way to whoever asks for a lock, once no line relies on it
   await terminal.enter("watch /zookeeper");
   await terminal.shows("watch /zookeeper");
   await askFor(scene, await scene.queue(1));
-  await terminal.shows(`asks for ${LOCK} (urgent): given back when this line is over`);
+  await terminal.shows(`asks for ${LOCK} (urgent): it is released at the end of this line`);
   expect(await scene.tickets()).toHaveLength(1);
   await terminal.press("C-c");
   await scene.queue(0);
@@ -186,24 +186,24 @@ test("the shell: gives way to whoever asks for a lock, once no line relies on it
   await terminal.enter(`lock --on-revoke ignore ${LOCK}`);
   await terminal.endsWith(HELD);
   await askFor(scene, await scene.queue(1));
-  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): unlock ${LOCK} gives it back`);
+  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): unlock ${LOCK} releases it`);
   expect(await scene.tickets()).toHaveLength(1);
   await terminal.enter("quit");
   await terminal.left();
 });
 
-test("a script whose lock somebody asks for gives it back and stops with 121", async (context) => {
+test("a script whose lock somebody asks for releases it and stops with 121", async (context) => {
   const scene = await Scene.at(context);
   const zksh = scene.start([]);
   zksh.write(`lock ${LOCK}\n`);
   await askFor(scene, await scene.queue(1));
   await scene.queue(0);
   await eventually(() =>
-    expect(zksh.stderr).toContain(`bob@web4 asks for ${LOCK} (urgent): given back`),
+    expect(zksh.stderr).toContain(`bob@web4 asks for ${LOCK} (urgent): released`),
   );
   zksh.write("create /after\n");
   expect(await zksh.result).toMatchObject({ code: 121 });
-  expect(zksh.stderr).toContain(`asked to give up ${LOCK} by bob@web4: urgent`);
+  expect(zksh.stderr).toContain(`${LOCK} was revoked by bob@web4: urgent`);
   expect(await scene.session.exists("/after")).toBeUndefined();
 });
 

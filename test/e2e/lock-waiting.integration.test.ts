@@ -107,7 +107,7 @@ it("a request to give way, or a deleted ticket, ends the wait: 121", async (cont
   await scene.session.setData(await scene.queue(2), Buffer.from("unlock"));
   expect(await asked).toMatchObject({
     code: 121,
-    stderr: expect.stringContaining("asked to give up /l"),
+    stderr: expect.stringContaining("/l was revoked"),
   });
   await scene.queue(1);
   const removed = scene.run(["lock", LOCK, "--", "true"]);

@@ -382,7 +382,7 @@ describe("the terminal", () => {
     const terminal = await openShell({ env: { LANG: "C", NO_COLOR: "1" }, args: ["--read-only"] });
     await terminal.endsWith(/zksh 127\.0\.0\.1:\d+\.\.\.\S+ ro \/ >/);
     await terminal.enter("create /a");
-    await terminal.shows("error: create would write, and this is a read-only session");
+    await terminal.shows("error: create is refused: the session is read-only");
   });
 });
 

@@ -35,7 +35,7 @@ test.each([
     "ls",
     "/",
   ]);
-  const warning = `warning: ${file} (--auth-file) can be read by other users: chmod 600 ${file}\n`;
+  const warning = `warning: other users can read ${file} (--auth-file): run chmod 600 ${file}\n`;
   expect({ code, stderr }).toEqual({ code: 0, stderr: isOpen ? warning : "" });
 });
 
@@ -43,7 +43,7 @@ test("the shell shows warnings above the prompt", async () => {
   const command = [process.execPath, PROGRAM, "-s", "127.0.0.1:1", "--tls-insecure"];
   const terminal = await terminals.open({ command });
   await terminal.shows(
-    /\nwarning: --tls-insecure accepts any certificate[\s\S]*\nzksh \([^)]*\) 127\.0\.0\.1:1 \/ ›/,
+    /\nwarning: --tls-insecure accepts every certificate[\s\S]*\nzksh \([^)]*\) 127\.0\.0\.1:1 \/ ›/,
   );
   await terminal.press("C-d");
 });

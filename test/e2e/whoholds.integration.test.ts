@@ -85,20 +85,20 @@ describe("on a terminal of 80 columns", () => {
     await terminal.shows("waiter 2");
     const revoke = { by: "eve@ops", at: new Date().toISOString(), reason: "hotfix" };
     await other.setData(first, record({ cmd: "deploy.sh", why: "release 42", revoke }));
-    await terminal.shows(/asked to give way by eve@ops \d+m?s ago: hotfix/);
+    await terminal.shows(/asked to release it by eve@ops \d+m?s ago: hotfix/);
     await other.delete(first);
     const screen = await terminal.shows(/holder +10\.0\.0\.7/);
     // Nothing of the first picture is left.
     expect(screen).not.toContain("release 42");
     expect(screen.match(/STATE/g)).toHaveLength(1);
     await other.delete(third);
-    await terminal.shows("held, nobody waits");
+    await terminal.shows("held, no waiters");
     await terminal.press("C-c");
     const { code, before, after } = await terminal.left();
     expect([code, after]).toEqual([130, before]);
     const last = await terminal.shows("[left with 130]");
     expect(columns(last).slice(0, 4)).toEqual([
-      ["/deploy: held, nobody waits"],
+      ["/deploy: held, no waiters"],
       ["STATE", "WHO", "PID", "CMD", "SINCE", "TOKEN", "CLIENT"],
       ["holder", "10.0.0.7", "-", "-", "AGE", "TOKEN", "Curator"],
       ["", `session 0x${other.id.toString(16)}`],

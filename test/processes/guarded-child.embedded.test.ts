@@ -204,7 +204,7 @@ describe.each(GROUPS)("all of it (%s)", (group) => {
     kill(daemon, "SIGKILL");
   });
 
-  test("is gone when only a zombie is left that nobody waits for", async () => {
+  test("is gone when only a zombie is left that no process waits for", async () => {
     // The first sleep's parent leaves the session and never waits for it.
     const script = `sh -c 'sleep 300 & echo $$ $! > ${file}; exec setsid sleep 300' & while ! [ -s ${file} ]; do sleep 0.02; done`;
     const guarded = await start(script, { group });

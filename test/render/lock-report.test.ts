@@ -27,7 +27,7 @@ describe("a queue on a terminal", () => {
 /deploy: held, 2 wait
 STATE     WHO       PID   CMD        SINCE  TOKEN       CLIENT
 holder    ann@web3  4711  deploy.sh  3m12s  8589934607  zksh/0.1.0
-          release 42; asked to give way by eve@ops 12s ago: hotfix
+          release 42; asked to release it by eve@ops 12s ago: hotfix
 waiter 1  -         -     -          12s    8589934610  Curator
 waiter 2  bob@web1  881   psql       3s     8589934623  zksh/0.1.0
 `);
@@ -50,17 +50,15 @@ waiter 1  write  ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
       limit: 3,
       holders: [standing({ mode: "semaphore" })],
     });
-    expect(show([semaphore])).toMatch(/^\/pool: 1 of 3 permits held, nobody waits\n/);
-    expect(show([{ ...semaphore, limit: 1 }])).toMatch(
-      /^\/pool: 1 of 1 permit held, nobody waits\n/,
-    );
+    expect(show([semaphore])).toMatch(/^\/pool: 1 of 3 permits held, no waiters\n/);
+    expect(show([{ ...semaphore, limit: 1 }])).toMatch(/^\/pool: 1 of 1 permit held, no waiters\n/);
     const several = report({
       path: "/pool",
       limit: 3,
       holders: [standing({ mode: "semaphore", permits: 2 })],
     });
     expect(show([several])).toMatch(
-      /^\/pool: 2 of 3 permits held, nobody waits\n.*\nholder .*\n +2 permits\n$/,
+      /^\/pool: 2 of 3 permits held, no waiters\n.*\nholder .*\n +2 permits\n$/,
     );
     expect(show([report({ holders: [standing({ mode: "leader" })] })])).toMatch(/\nleader {2}ann/);
   });
@@ -79,7 +77,7 @@ waiter 1  write  ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
     ];
     const text = show([report({ holders })]);
     expect(text).toBe(`\
-/deploy: held, nobody waits
+/deploy: held, no waiters
 STATE   WHO              PID      CMD              SINCE  TOKEN       CLIENT
 holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0.1.0
         because the migration of the customers' table needs everybody else to
@@ -141,7 +139,7 @@ holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0
       /\n\nDEADLOCK\n {2}ann@web3 [^\n]*\n {2}bob@web1 [^\n]*\n {2}break it: revoke \/b\n$/,
     );
     expect(err).toBe(
-      "warning: on /deploy there are Curator locks and kazoo locks, which overlook each other\n",
+      "warning: on /deploy there are Curator locks and kazoo locks, which do not see each other\n",
     );
   });
 });
@@ -153,7 +151,7 @@ describe("a queue that is watched", () => {
   test("is a picture on a terminal, and lines in a pipe", () => {
     const held = report({ holders: [standing()], waiters: [standing()], strangers: ["a", "b"] });
     expect(watched([held])).toEqual({
-      out: `${show([held])}warning: on /deploy there are a and b, which overlook each other\n`,
+      out: `${show([held])}warning: on /deploy there are a and b, which do not see each other\n`,
       isFrame: true,
     });
     const long = report({
@@ -188,8 +186,8 @@ describe("a queue whose hand-over was seen", () => {
 
 describe("a request to give way", () => {
   test.each([
-    { event: "asked", out: "Asked ann@web3 pid 4711 deploy.sh to give up /deploy\n" },
-    { event: "released", out: "Given up by ann@web3 pid 4711 deploy.sh: /deploy\n" },
+    { event: "asked", out: "Asked ann@web3 pid 4711 deploy.sh to release /deploy\n" },
+    { event: "released", out: "ann@web3 pid 4711 deploy.sh released /deploy\n" },
   ] as const)("$event", ({ event, out }) => {
     const result = { kind: "revocation", path: "/deploy", holder: standing(), event } as const;
     expect(textRevocation(result, view())).toEqual({ out });
@@ -230,7 +228,7 @@ describe("names of holders", () => {
       "a Curator client in session 0x100006285b70000",
     );
     expect(nameHolder(nameless(standing({ client: "unknown" })))).toBe(
-      "somebody in session 0x100006285b70000",
+      "a client in session 0x100006285b70000",
     );
   });
 });

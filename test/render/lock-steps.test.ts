@@ -200,13 +200,15 @@ describe("while no server answers", () => {
     const result = told({ event: "unanswered", path: "/deploy", leftMs: 30_000 }, [], {
       at: NOW - 6_000,
     });
-    expect(status(result)).toBe("no server answers since 6s; our place is kept for 24s more");
+    expect(status(result)).toBe(
+      "no server has answered for 6s; the place in the queue is kept for 24s more",
+    );
     expect(textLockProgress(result, view()).err).toBe(
-      "no server answers; our place in the queue of /deploy is kept for 30s more\n",
+      "no server answers; the place in the queue of /deploy is kept for 30s more\n",
     );
     const back = told({ event: "answered", path: "/deploy", waiting: waiting() });
     expect(textLockProgress(back, view()).err).toBe(
-      "connected again; our place in the queue of /deploy was kept\n",
+      "connected again; the place in the queue of /deploy was kept\n",
     );
     expect(status(back)).toMatch(/^waiting 16s for \/deploy/);
   });

@@ -8,6 +8,6 @@ test("a digest is hashed with its user, and nothing else is", () => {
     "ip:10.0.0.1:r",
   ]);
   expect(() => hashDigests(parseAcl("digest:bob:r"))).toThrow(
-    "a digest to be hashed is USER:PASSWORD",
+    "the id of a digest to hash must be USER:PASSWORD",
   );
 });

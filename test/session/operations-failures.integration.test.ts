@@ -172,7 +172,7 @@ describe("errors", () => {
       reason: "usage",
       exitCode: ExitCode.usage,
       path: "/n",
-      says: /^cannot be sent: 4294967296 is not a 32-bit integer$/,
+      says: /^the request cannot be encoded: 4294967296 is not a 32-bit integer$/,
       call: (session) => session.setAcl("/n", [{ perms: 2 ** 32, scheme: "world", id: "anyone" }]),
     },
   ];

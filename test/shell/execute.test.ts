@@ -102,7 +102,7 @@ describe("execute", () => {
       expect.objectContaining({
         reason: "read-only",
         exitCode: 9,
-        message: "probe would write, and this is a read-only session",
+        message: "probe is refused: the session is read-only",
       }),
     );
     expect(events).toEqual([]);

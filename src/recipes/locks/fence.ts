@@ -29,7 +29,7 @@ export function parseSequencer(text: string): Sequencer {
   const [, mode, czxid, node] = SEQUENCER.exec(text) ?? [];
   if (mode === undefined || node === undefined) {
     throw new UsageError(`bad sequencer '${text}'`, {
-      hint: "a sequencer is mode:czxid:znode, as ZK_LOCK_SEQUENCER has it: exclusive:0x1f:/deploy/…",
+      hint: "use the value of ZK_LOCK_SEQUENCER, for example exclusive:0x1f:/deploy/…",
     });
   }
   validatePath(node);
@@ -105,9 +105,9 @@ function readToken(data: Buffer | null, path: string): bigint | undefined {
   const text = data?.toString().trim() ?? "";
   if (text === "") return undefined;
   if (/^\d{1,20}$/.test(text)) return BigInt(text);
-  throw new ConflictError("not-a-token", `what ${path} holds is no token`, {
+  throw new ConflictError("not-a-token", `the data of ${path} is not a token`, {
     path,
-    hint: "a guard keeps a znode of its own",
+    hint: "use a znode that only fence guard writes",
   });
 }
 
@@ -172,9 +172,9 @@ async function fenced<Op extends MultiOp["op"]>(
   } catch (error) {
     const node = error instanceof NoNodeError ? nodes.find((one) => one === error.path) : undefined;
     if (node === undefined) throw error;
-    throw new ConflictError("lock-gone", `the lock ${node} is gone: nothing was done`, {
+    throw new ConflictError("lock-gone", `the lock ${node} is gone: nothing was written`, {
       path: node,
-      hint: "its session has expired, or somebody has removed it",
+      hint: "its session expired, or a client deleted it",
       cause: error,
     });
   }

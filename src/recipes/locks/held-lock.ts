@@ -136,7 +136,7 @@ export class HeldLock {
     if (this.#options.isPathShared) {
       throw new UsageError(`a unique lock cannot fence writes: ${this.path}`, {
         path: this.path,
-        hint: "the znode of every holder has that path: use a queue lock, or compare fencing tokens",
+        hint: "all its holders create the same znode: use a queue lock, or compare fencing tokens",
       });
     }
     return this.nodePaths.map((path): MultiOp => ({ op: "check", path }));

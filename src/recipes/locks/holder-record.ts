@@ -33,14 +33,17 @@ export interface HolderRecord {
   readonly within?: readonly string[];
 }
 
-/** Somebody asks the holder to give way. */
+/** A client asks the holder to release the lock. */
 export interface RevokeRequest {
   readonly by?: string;
   readonly at?: string;
   readonly reason?: string;
 }
 
-export function describeRequest(path: string, { by = "somebody", reason }: RevokeRequest): string {
+export function describeRequest(
+  path: string,
+  { by = "another client", reason }: RevokeRequest,
+): string {
   return `${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}`;
 }
 

@@ -176,7 +176,7 @@ export function busy(path: string, holder: Party | undefined): LockError {
 }
 
 function timedOut(path: string, waitMs: number): LockError {
-  return new LockError("lock-timeout", `waited ${waitMs} ms for ${path}`, { path });
+  return new LockError("lock-timeout", `gave up on ${path} after ${waitMs} ms`, { path });
 }
 
 /** `ann@web3 pid 4711 deploy.sh "release 42"`, or as much of it as is known. */

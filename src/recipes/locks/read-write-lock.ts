@@ -127,7 +127,7 @@ export class WriteSide extends QueueLock {
     if (holding?.path === this.path && holding.mode === "read" && holding.isHeld()) {
       throw new UsageError(`a read lock cannot become a write lock: ${this.path}`, {
         path: this.path,
-        hint: "release the read lock first; somebody else may then write before you do",
+        hint: "release the read lock first; another client may then write before you",
       });
     }
     if (holding?.path === this.path && holding.mode === "write" && holding.isHeld())

@@ -62,7 +62,7 @@ export async function askToYield(
 function keepsChanging(node: string, cause: ConflictError): ConflictError {
   return new ConflictError(
     "ticket-changing",
-    `${node} kept changing: the request was not written in ${MAX_TRIES} tries`,
+    `${node} kept changing: the request could not be written in ${MAX_TRIES} tries`,
     {
       path: node,
       cause,

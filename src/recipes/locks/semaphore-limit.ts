@@ -54,7 +54,7 @@ export function mustRecordLimit(
       `${path} is a kazoo semaphore (${recorded.limit} leases)`,
       {
         path,
-        hint: "its layout and ours cannot share a path: use another",
+        hint: "zksh and kazoo semaphores cannot share a path: choose another path",
       },
     );
   }
@@ -63,6 +63,6 @@ export function mustRecordLimit(
   const permits = recorded.limit === 1 ? "1 permit" : `${recorded.limit} permits`;
   throw new LockError("limit-mismatch", `${path} has ${permits}, not ${limit}`, {
     path,
-    hint: `use ${recorded.limit}, or record the new limit (--set-limit)`,
+    hint: `use --limit ${recorded.limit}, or replace the limit with --set-limit`,
   });
 }

@@ -72,12 +72,14 @@ export class Semaphore extends LockRecipe<HeldLock> {
   ) {
     super(session, [path], "semaphore", options);
     if (!Number.isInteger(limit) || limit < 1)
-      throw new UsageError(`bad limit ${limit}: at least one permit`);
+      throw new UsageError(`bad limit ${limit}: use 1 or more`);
     if (!Number.isInteger(count) || count < 1)
-      throw new UsageError(`bad number of permits ${count}: at least one`);
+      throw new UsageError(`bad number of permits ${count}: use 1 or more`);
     if (count > limit) throw new UsageError(`cannot take ${count} permits: the limit is ${limit}`);
     if (options.compat === "all")
-      throw new UsageError("kazoo's semaphore cannot share a path with this one");
+      throw new UsageError(
+        "compat 'all' is not possible: kazoo's semaphore cannot share a path with zksh",
+      );
     this.path = path;
     this.limit = limit;
     this.count = count;

@@ -31,7 +31,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   constructor(session: Session, path: string, options?: LockOptions) {
     super(session, [path], "exclusive", options);
     if (options?.compat === "all")
-      throw new UsageError("a lock of one znode cannot be kazoo's too");
+      throw new UsageError("compat 'all' is not possible for a unique lock");
     this.path = path;
   }
 
@@ -209,9 +209,9 @@ export class UniqueLock extends LockRecipe<HeldLock> {
       if (error instanceof NoNodeError || error instanceof PermissionError) return undefined;
       throw error;
     }
-    throw new UsageError(`${path} has children: it is no lock of one znode`, {
+    throw new UsageError(`${path} has children, so it is not a lock of one znode`, {
       path,
-      hint: "tickets queue below the path of other locks: leave out --recipe unique",
+      hint: "leave out --recipe unique: the tickets of a queue lock are children of its path",
     });
   }
 

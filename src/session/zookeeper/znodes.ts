@@ -58,7 +58,7 @@ export class Znodes {
     if (stat !== undefined) return { path: created, stat };
     throw new OperationError(
       "no-node",
-      `created, but gone before its stat could be read: ${created}`,
+      `${created} was created, but deleted before its stat was read`,
       {
         path: created,
       },

@@ -153,8 +153,10 @@ export function expandHistory(text: string, lines: readonly string[]): string {
   if (!found) return text;
   const line = found[1] === undefined ? lines.at(-1) : lines[Number(found[1])];
   if (line === undefined)
-    throw new UsageError("no such line in the history", { hint: "history shows the numbers" });
+    throw new UsageError("there is no such line in the history", {
+      hint: "history shows the numbers",
+    });
   if (isRedacted(line))
-    throw new UsageError("that line had a password in it, which is not kept: type it again");
+    throw new UsageError("the history does not keep the password of that line: type it again");
   return line + text.slice(found[0].length);
 }

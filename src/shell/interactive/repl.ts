@@ -164,7 +164,7 @@ class Repl {
       this.#print(renderer.result(warning).err ?? "");
     });
     if (!isQuiet) for (const line of greeting(program.version(), this.#options)) this.#say(line);
-    if (history.failure !== undefined) this.#say(`the history is not kept: ${history.failure}`);
+    if (history.failure !== undefined) this.#say(`the history cannot be saved: ${history.failure}`);
     this.#keeper.start();
     try {
       for (

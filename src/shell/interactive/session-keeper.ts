@@ -122,9 +122,7 @@ export class SessionKeeper {
 
   #suspended(session: Session): void {
     const seconds = Math.ceil(session.aliveForMs() / 1_000);
-    this.#options.say(
-      `connection lost; looking for a server, the session lives for ${seconds} s more`,
-    );
+    this.#options.say(`connection lost; reconnecting; the session expires in ${seconds} s`);
     this.#tick = setInterval(() => this.#options.onChange(), 1_000).unref();
   }
 
@@ -139,7 +137,7 @@ export class SessionKeeper {
       this.start();
     } else if (reason === "auth-failed") {
       this.#options.say(
-        "the server refused the credentials and ended the session; the next command opens another",
+        "the server refused the credentials and ended the session; the next command opens a new one",
       );
     }
     this.#options.onChange();

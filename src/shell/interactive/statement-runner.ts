@@ -166,7 +166,7 @@ export class StatementRunner {
 }
 
 async function readStdin(): Promise<never> {
-  throw new UsageError("at the prompt there is no stdin that could be read", {
+  throw new UsageError("data cannot be read from stdin at the prompt", {
     hint: "give the data as text or @file",
   });
 }

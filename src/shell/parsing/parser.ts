@@ -52,7 +52,7 @@ export async function parse(line: readonly string[], options: ParseOptions): Pro
     throw usageError(error, usageHint(error, entry, command));
   }
   if (behind?.length === 0)
-    throw new UsageError("no command behind --", { hint: usage(entry.name, command) });
+    throw new UsageError("there is no command after --", { hint: usage(entry.name, command) });
   const end = own.indexOf("--");
   const literalFrom = end < 0 ? undefined : program.args.length - (own.length - end - 1);
   const words = program.processedArgs;

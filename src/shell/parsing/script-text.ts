@@ -91,7 +91,7 @@ function notUtf8(bytes: Uint8Array, firstLine: number): ScriptTextError {
   const [before = ""] = new TextDecoder().decode(bytes).split("\uFFFD", 1);
   return new ScriptTextError("the script is not UTF-8", firstLine + countLines(before), {
     reason: "not-utf8",
-    hint: "data of any bytes can be given as @file, or on stdin of a single command",
+    hint: "give binary data as @file, or on stdin of a single command",
   });
 }
 

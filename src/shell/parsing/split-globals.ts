@@ -73,7 +73,7 @@ export async function splitStatement(
   if (line.mistake || line.words.length > 0) return line;
   return {
     ...line,
-    mistake: new UsageError(`no command behind ${words.join(" ")}`, {
+    mistake: new UsageError(`there is no command after ${words.join(" ")}`, {
       hint: "help lists all commands",
     }),
   };
@@ -152,7 +152,7 @@ function refuseForOneLine(option: GlobalOption, token: string): void {
   const spelling = token === long ? long : `${token} (${long})`;
   throw new UsageError(`${spelling} applies to the whole program, not to one line`, {
     reason: "not-for-one-line",
-    hint: `start zksh with it${INSTEAD[option.name as GlobalName] ?? ""}`,
+    hint: `start zksh with this option${INSTEAD[option.name as GlobalName] ?? ""}`,
   });
 }
 
@@ -326,6 +326,6 @@ function unknownOption(token: string): UsageError {
   // log.
   return new UsageError(`unknown option '${name}'`, {
     reason: "unknown-option",
-    hint: like ?? "help options lists them all",
+    hint: like ?? "help options lists all options",
   });
 }

@@ -1,6 +1,6 @@
-/** What was probably meant by a word that is not known. */
+/** Suggestions for an unknown word. */
 
-/** No more than these are named: a longer list says nothing. */
+/** A longer list of suggestions does not help. */
 const MAX_SUGGESTIONS = 3;
 
 /** The candidate that {@link suggestions} puts first. */
@@ -9,8 +9,8 @@ export function suggest(word: string, candidates: Iterable<string>): string | un
 }
 
 /**
- * The candidates that begin with `word`; failing those, the ones most like it, if so close that a
- * slip of the finger explains it: one letter wrong in three.
+ * Returns the candidates that begin with `word`. If there are none, those with the smallest edit
+ * distance, at most one wrong letter in three.
  */
 function suggestions(word: string, candidates: Iterable<string>): readonly string[] {
   const wanted = word.toLowerCase();
@@ -31,7 +31,7 @@ function suggestions(word: string, candidates: Iterable<string>): readonly strin
   return closest.toSorted().slice(0, MAX_SUGGESTIONS);
 }
 
-/** `did you mean get?`, or undefined where nothing is like it. */
+/** Returns `did you mean get?`, or undefined if no candidate is similar. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const [first, ...others] = suggestions(word, candidates);
   if (first === undefined) return undefined;
@@ -40,7 +40,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
     : `did you mean one of ${[first, ...others].join(", ")}?`;
 }
 
-/** How many letters must be added, removed, replaced, or change places with the next. */
+/** The number of letters to add, remove, replace or swap with the next one. */
 export function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);

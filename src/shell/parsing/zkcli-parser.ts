@@ -89,7 +89,7 @@ export class ZkcliLines {
     const { words: own, behind } = splitCommand(rest, declaration);
     const { words, given } = new CommonsLine(entry.name, this.#options).parse(own);
     if (words.length < this.#least || words.length > this.#most) {
-      throw new UsageError("too few words, or too many", {
+      throw new UsageError("too few or too many arguments", {
         reason: "missing-argument",
         hint: usage(entry.name, command),
       });

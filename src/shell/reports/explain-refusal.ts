@@ -1,19 +1,16 @@
-/**
- * What a server says after a refusal, for the message: the version a znode has now, the quota that
- * is exceeded.
- */
+/** Asks the server after a refusal: for the present version, or for the quota that is exceeded. */
 import { ConflictError, OperationError } from "../../errors.ts";
 import { ancestors } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
 import { askAround, type Sessions } from "./missing-znode.ts";
 
-/** The message and the hint instead of the error's own. */
+/** Replaces the message or the hint of the error. */
 export interface Explanation {
   readonly message?: string;
   readonly hint?: string;
 }
 
-/** Undefined for other errors, and whenever no server can be asked or answers in time. */
+/** Resolves to undefined for other errors, and if no server answers in time. */
 export async function explainRefusal(
   error: unknown,
   sessions: Sessions,
@@ -47,7 +44,7 @@ async function presentVersion(
   const stat = await session.exists(path, { signal });
   if (stat === undefined) return undefined;
   const present = of === "acl" ? stat.aversion : stat.version;
-  // It has been changed back, or an old server was asked.
+  // The version was reached again, or this server has not applied the latest write.
   if (present === version) return undefined;
   const what = of === "acl" ? `the ACL of ${path}` : path;
   return { message: `${what} is at version ${present}, not ${version} (BadVersion)` };

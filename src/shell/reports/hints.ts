@@ -1,36 +1,33 @@
-/**
- * What to do next, by command and reason, where the error itself does not say. `*` stands for every
- * other command.
- */
+/** Hints by command and reason, for errors without their own hint. `*` is every other command. */
 const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   create: {
-    "node-exists": "set replaces the data of a znode that exists",
-    "invalid-acl":
-      "auth:: needs an identity (--auth); a digest needs a hash (--hash-digests makes it)",
+    "node-exists": "set replaces the data of an existing znode",
+    "invalid-acl": "auth:: needs an identity (--auth); a digest needs a hash (--hash-digests)",
     unimplemented:
-      "TTL znodes need a server with zookeeper.extendedTypesEnabled=true; containers need 3.5 or newer",
+      "TTLs need zookeeper.extendedTypesEnabled=true on the servers; containers need ZooKeeper 3.5",
   },
-  set: { "no-node": "set --create makes the znode" },
+  set: { "no-node": "set --create creates the znode" },
   delete: { "not-empty": "deleteall deletes a znode and everything below it" },
   setAcl: {
-    "invalid-acl":
-      "auth:: needs an identity (addauth); a digest needs a hash (--hash-digests makes it)",
+    "invalid-acl": "auth:: needs an identity (addauth); a digest needs a hash (--hash-digests)",
   },
-  addauth: { "auth-failed": "the server does not know the scheme, or does not accept the proof" },
+  getAcl: { "no-auth": "authenticate with --auth SCHEME:CRED, or addauth at the prompt" },
+  addauth: { "auth-failed": "the server does not know the scheme or refused the credential" },
   config: { "no-node": "servers before 3.5 have no dynamic configuration" },
   reconfig: {
-    "connection-loss": "the change may have been made all the same: config shows it",
+    "connection-loss": "the change may have been made: config shows the present members",
     "reconfig-disabled": "the servers need reconfigEnabled=true",
-    "no-auth": "it takes the super user, or a w permission on /zookeeper/config",
+    "no-auth": "reconfig needs the super user, or w permission on /zookeeper/config",
     unimplemented: "a standalone server cannot be reconfigured",
   },
   "*": {
-    "bad-version": "stat shows the version it has now",
+    "bad-version": "stat shows the present version",
     "quota-exceeded": "listquota shows the limits of a path",
-    "no-auth": "authenticate with --auth SCHEME:CREDENTIAL, at the prompt with addauth",
+    "no-auth":
+      "authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the permissions",
     "request-too-large":
-      "where the servers' jute.maxbuffer is larger, --max-request SIZE raises the limit",
-    "reply-too-long": "--max-reply SIZE raises the limit, for example to 512m",
+      "if jute.maxbuffer of the servers is larger, raise the limit with --max-request SIZE",
+    "reply-too-long": "raise the limit with --max-reply SIZE, for example 512m",
   },
 };
 
@@ -39,9 +36,9 @@ export function hintFor(
   reason: string,
   { isDefaultServer = false } = {},
 ): string | undefined {
-  // Servers that were named need no hint how to name them.
+  // A user who gave servers needs no hint about giving servers.
   if (isDefaultServer && reason === "unreachable" && command !== "connect") {
-    return "-s HOSTS names the servers to use; --embedded needs none";
+    return "give the servers with -s HOSTS, or use --embedded to try zksh without a server";
   }
   return HINTS[command ?? "*"]?.[reason] ?? HINTS["*"]?.[reason];
 }

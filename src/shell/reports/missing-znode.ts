@@ -1,7 +1,4 @@
-/**
- * What is there instead of a znode that is not: how far its path exists, and which name was
- * probably meant.
- */
+/** Looks near a missing znode: for its nearest parent and for a similar name there. */
 
 import { within } from "../../async/within.ts";
 import { NoNodeError } from "../../errors.ts";
@@ -10,26 +7,23 @@ import type { Session } from "../../session/session.ts";
 import { suggest } from "../parsing/suggest.ts";
 
 export interface Nearby {
-  /**
-   * The nearest existing parent; undefined when not even the root is there, which only a chroot can
-   * bring about.
-   */
+  /** The nearest existing parent. Undefined if / does not exist, because the chroot is missing. */
   readonly parent: string | undefined;
-  /** A znode there whose name is almost the missing one. */
+  /** A child of the parent whose name is similar to the missing one. */
   readonly suggestion?: string;
 }
 
-/** A hint is worth this much waiting and no more. */
+/** The error is reported without a hint after this time. */
 const LIMIT_MS = 500;
 const MAX_CHILDREN = 10_000;
 
 export interface Sessions {
-  /** A session that stays. Left out: one of our own is opened, and ended. */
+  /** The session of the shell. Without it a session is opened and closed again. */
   readonly current?: (() => Promise<Session>) | undefined;
   readonly open?: (() => Promise<Session>) | undefined;
 }
 
-/** Undefined for any other error, and whenever there is nobody to ask or no answer in time. */
+/** Resolves to undefined for other errors, and if no server answers in time. */
 export async function findNearby(error: unknown, sessions: Sessions): Promise<Nearby | undefined> {
   if (!(error instanceof NoNodeError) || error.reason !== "no-node" || !error.path)
     return undefined;
@@ -37,9 +31,7 @@ export async function findNearby(error: unknown, sessions: Sessions): Promise<Ne
   return askAround(sessions, (session, signal) => lookAround(session, path, signal));
 }
 
-/**
- * Asks the session that stays, or one that is opened for it; undefined where none answers in time.
- */
+/** Calls `ask` with a session. Resolves to undefined on an error, or after LIMIT_MS. */
 export async function askAround<T>(
   { current, open }: Sessions,
   ask: (session: Session, signal: AbortSignal) => Promise<T | undefined>,
@@ -78,7 +70,7 @@ async function lookAround(
   const missing = steps[first];
   if (parent === undefined || missing === undefined) return undefined;
   if ((stats[first - 1]?.numChildren ?? 0) > MAX_CHILDREN) return { parent };
-  // Not permitted to list it: then there is nothing to suggest.
+  // Without permission to list the parent there is no suggestion.
   const names = await session.getChildren(parent, { signal }).catch(() => []);
   const wanted = baseName(missing);
   const name = suggest(
@@ -89,7 +81,8 @@ async function lookAround(
 }
 
 /**
- * Another number is another znode, not a slip; and of one or two letters the first must be right.
+ * A name that differs only in a number is another znode, not a typing error. A name of one or two
+ * letters must begin with the same letter.
  */
 function isLike(wanted: string, other: string): boolean {
   if (wanted.replace(/\d+/g, "#") === other.replace(/\d+/g, "#")) return false;

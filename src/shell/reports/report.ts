@@ -8,19 +8,19 @@ import type { Nearby } from "./missing-znode.ts";
 export interface ReportOptions {
   readonly io: Io;
   readonly renderer: Renderer;
-  /** The command that failed, if it came to one. */
+  /** The command that failed. Undefined if the line was not parsed. */
   readonly command: string | undefined;
-  /** Show where in the program it happened. */
+  /** Print the stack trace. */
   readonly isDebug: boolean;
-  /** Given where the number does not follow from the error: a signal ends the program. */
+  /** Replaces the exit code of the error: a signal ends the program. */
   readonly exitCode?: number | undefined;
-  /** Nobody has named a server. */
+  /** No option and no variable names a server. */
   readonly isDefaultServer?: boolean;
-  /** What there is in place of a znode that is missing. */
+  /** The nearest parent of a missing znode. */
   readonly nearby?: Nearby | undefined;
-  /** What a server has said of it since. */
+  /** The present version or the quota, read after the refusal. */
   readonly explanation?: Explanation | undefined;
-  /** The servers and the chroot, as they were written. */
+  /** The servers and the chroot, as given. */
   readonly servers?: string | undefined;
   /** The line of a script that failed. */
   readonly where?: { readonly file: string; readonly line: number };
@@ -36,7 +36,7 @@ export async function report(error: unknown, options: ReportOptions): Promise<nu
     ...(command !== undefined && { command }),
   };
   const stack = isDebug && error instanceof Error ? error.stack : undefined;
-  // Where stderr is closed, the exit code alone has to tell.
+  // If stderr is closed, only the exit code can report the error.
   const whole = { ...failure, ...(stack !== undefined && { stack }) };
   const { out = "", err = "" } = renderer.failure?.(whole) ?? { err: renderer.error(whole) };
   if (out.length > 0) await write(io.stdout, out).catch(() => {});
@@ -53,7 +53,7 @@ function toFailure(error: unknown, options: ReportOptions): Failure {
       reason: "internal",
       message,
       exitCode,
-      hint: "this is a bug in zksh; --debug shows where",
+      hint: "this is a bug in zksh; --debug prints the stack trace",
     };
   }
   const own =
@@ -72,7 +72,7 @@ function toFailure(error: unknown, options: ReportOptions): Failure {
   };
 }
 
-/** A slip of the finger explains most; that the root exists, nothing. */
+/** Chooses the hint: a similar name first. `nearest existing parent: /` would say nothing. */
 function hintOf(
   own: string | undefined,
   nearby: Nearby | undefined,
@@ -86,7 +86,7 @@ function hintOf(
   return own ?? (parent === "/" ? undefined : `nearest existing parent: ${parent}`);
 }
 
-/** Only a chroot can be missing where not even the root is there. */
+/** The hint if / itself does not exist: then the chroot is missing. */
 function chrootHint(servers: string | undefined): string {
   const [, hosts, chroot] = /^([^/]+)(\/.+)$/.exec(servers ?? "") ?? [];
   if (hosts === undefined)

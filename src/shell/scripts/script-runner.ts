@@ -348,7 +348,7 @@ function isFinal(error: unknown): boolean {
 }
 
 async function refuseStdin(): Promise<never> {
-  throw new UsageError("stdin is the script, so it cannot be data too", {
+  throw new UsageError("stdin is the script, so it cannot be data", {
     hint: "give the data as text or @file",
   });
 }

@@ -352,7 +352,7 @@ describe("Mutex", () => {
     expect(await admin.getChildren("/l")).toEqual([]);
   });
 
-  test("waits for the tickets of every family, and says when two of them overlook each other", async () => {
+  test("waits for the tickets of every family, and says when two of them do not see each other", async () => {
     const chroot = await freshChroot();
     const [session, other] = [openFor(chroot), openFor(chroot)];
     await other.create("/l", null);
@@ -384,7 +384,7 @@ describe("Mutex", () => {
     ["Curator's word", Buffer.from("__REVOKE__"), {}],
     ["the textbook's word", Buffer.from("unlock"), {}],
   ])(
-    "a holder that is asked to give way by %s hears of it, and goes on holding",
+    "a holder that %s asks to give way hears of it, and goes on holding",
     async (_, data, request) => {
       const chroot = await freshChroot();
       const [session, other] = [openFor(chroot), openFor(chroot)];
@@ -417,7 +417,7 @@ describe("Mutex", () => {
     );
     expect(await rejection(acquiring)).toMatchObject({
       reason: "revoked",
-      message: "asked to give up /l by bob: urgent",
+      message: "/l was revoked by bob: urgent",
     });
     await mutex.settled();
     expect(await holder.getChildren("/l")).toEqual([held.nodePath.slice(3)]);

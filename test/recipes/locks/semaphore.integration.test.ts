@@ -175,11 +175,14 @@ describe("Semaphore", () => {
   });
 
   test.each([
-    [{ limit: 0 }, "bad limit 0: at least one permit"],
-    [{ limit: 1.5 }, "bad limit 1.5: at least one permit"],
-    [{ limit: 2, count: 0 }, "bad number of permits 0: at least one"],
+    [{ limit: 0 }, "bad limit 0: use 1 or more"],
+    [{ limit: 1.5 }, "bad limit 1.5: use 1 or more"],
+    [{ limit: 2, count: 0 }, "bad number of permits 0: use 1 or more"],
     [{ limit: 2, count: 3 }, "cannot take 3 permits: the limit is 2"],
-    [{ limit: 2, compat: "all" as const }, "kazoo's semaphore cannot share a path with this one"],
+    [
+      { limit: 2, compat: "all" as const },
+      "compat 'all' is not possible: kazoo's semaphore cannot share a path with zksh",
+    ],
   ])("refuses %j", async (options, message) => {
     const session = openFor(await freshChroot());
     expect(() => new Semaphore(session, "/s", options)).toThrow(message);

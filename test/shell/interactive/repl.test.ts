@@ -173,7 +173,7 @@ describe("the interactive shell", () => {
 
   test("does not run a password again", async () => {
     await desk.press("addauth digest a:b\r!!\r");
-    await desk.shows(/that line had a password/);
+    await desk.shows(/does not keep the password of that line/);
     await desk.press("\x1b[A");
     await desk.shows(/> addauth digest a:\*\*\*/);
   });
@@ -197,7 +197,7 @@ describe("the interactive shell", () => {
     await desk.shows(/\nx\n/);
     const [first] = desk.sessions;
     first?.become({ state: "suspended" });
-    await desk.shows(/the session lives for 12 s more\n.*zksh \(suspended, 12s left\)/);
+    await desk.shows(/the session expires in 12 s\n.*zksh \(suspended, 12s left\)/);
     first?.become({ state: "lost", reason: "expired" });
     desk.watch?.({ type: "lost", path: "/a" });
     await desk.shows(/session 0x10 expired; lost with it: ephemerals \/mine; watches on \/a\n/);
@@ -207,7 +207,7 @@ describe("the interactive shell", () => {
 
   test("refuses stdin as data, because the keyboard is its stdin", async () => {
     await desk.press("set /a -\r");
-    await desk.shows(/there is no stdin that could be read/);
+    await desk.shows(/data cannot be read from stdin at the prompt/);
   });
 
   test("gives an open quote up at Ctrl-D, and leaves at the next", async () => {

@@ -113,15 +113,15 @@ const errors = [
     words: ["probe", "/a", "-v", "1.5"],
     reason: "usage",
     message: "bad version '1.5'",
-    hint: "a version is a whole number, as dataVersion in stat",
+    hint: "use a whole number, like dataVersion in the output of stat",
   },
   {
     words: ["probe", "/a", "-v", "2147483648"],
     reason: "usage",
     message: "bad version '2147483648'",
-    hint: "a version is a whole number, as dataVersion in stat",
+    hint: "use a whole number, like dataVersion in the output of stat",
   },
-  { words: ["probe", ""], reason: "bad-path", message: "Path length must be > 0" },
+  { words: ["probe", ""], reason: "bad-path", message: "the path is empty" },
   {
     words: ["sync", "/a", "/b"],
     reason: "excess-arguments",

@@ -76,8 +76,8 @@ const errors: { line: string; message: string; hint?: string }[] = [
   { line: "get --server", message: "option --server needs a value: HOSTS" },
   { line: "--servr h get", message: "unknown option '--servr'", hint: "did you mean --server?" },
   { line: "-sever h get", message: "unknown option '-sever'", hint: "did you mean -server?" },
-  { line: "-z get", message: "unknown option '-z'", hint: "help options lists them all" },
-  { line: "--file x", message: "unknown option '--file'", hint: "help options lists them all" },
+  { line: "-z get", message: "unknown option '-z'", hint: "help options lists all options" },
+  { line: "--file x", message: "unknown option '--file'", hint: "help options lists all options" },
 ];
 
 const options = {
@@ -117,29 +117,29 @@ const refused: { line: string; message: string; hint: string }[] = [
   {
     line: "ls / --server h",
     message: "--server applies to the whole program, not to one line",
-    hint: "start zksh with it, or use connect HOSTS",
+    hint: "start zksh with this option, or use connect HOSTS",
   },
   {
     line: "-s h ls /",
     message: "-s (--server) applies to the whole program, not to one line",
-    hint: "start zksh with it, or use connect HOSTS",
+    hint: "start zksh with this option, or use connect HOSTS",
   },
   {
     line: "--auth digest:a:b ls /",
     message: "--auth applies to the whole program, not to one line",
-    hint: "start zksh with it, or use addauth SCHEME CREDENTIAL",
+    hint: "start zksh with this option, or use addauth SCHEME CREDENTIAL",
   },
   {
     line: "--tls ls /",
     message: "--tls applies to the whole program, not to one line",
-    hint: "start zksh with it",
+    hint: "start zksh with this option",
   },
   {
     line: "-f x ls /",
     message: "-f applies to the whole program, not to one line",
-    hint: "start zksh with it",
+    hint: "start zksh with this option",
   },
-  { line: "--json", message: "no command behind --json", hint: "help lists all commands" },
+  { line: "--json", message: "there is no command after --json", hint: "help lists all commands" },
   { line: "--jsn ls /", message: "unknown option '--jsn'", hint: "did you mean --json?" },
 ];
 

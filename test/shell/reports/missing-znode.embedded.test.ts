@@ -123,7 +123,7 @@ describe("a missing znode", () => {
   test("a command's own hint stands where no name is close", async () => {
     const { stderr } = await run(["create", "/app/other/x"], { given });
     expect(stderr).toBe(
-      "error: cannot create /app/other/x: its parent /app/other does not exist (NoNode)\n  create -p makes the missing parents too\n",
+      "error: cannot create /app/other/x: its parent /app/other does not exist (NoNode)\n  create -p creates missing parents too\n",
     );
     const slip = await run(["create", "/app/jbos/x"], { given });
     expect(slip.stderr).toContain("nearest existing parent: /app; did you mean /app/jobs?\n");

@@ -125,5 +125,5 @@ export class OwnTicket {
 export function revoked(path: string, { by, reason }: RevokeRequest): LockError {
   const who = by === undefined ? "" : ` by ${by}`;
   const why = reason === undefined ? "" : `: ${reason}`;
-  return new LockError("revoked", `asked to give up ${path}${who}${why}`, { path });
+  return new LockError("revoked", `${path} was revoked${who}${why}`, { path });
 }

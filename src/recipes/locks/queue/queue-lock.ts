@@ -35,7 +35,7 @@ export class QueueLock extends LockRecipe<HeldLock> {
     super(session, [path], shape.mode, options);
     if (options?.compat === "all" && shape.labels.kazoo === undefined) {
       throw new UsageError(
-        `kazoo has nothing that compat 'all' could be for in mode ${shape.mode}`,
+        `compat 'all' is not possible in mode ${shape.mode}: kazoo has no such ticket`,
       );
     }
     this.path = path;

@@ -48,7 +48,7 @@ export class ConnectionLosses {
       return undefined;
     return new ConnectionError(
       "request-too-large",
-      `the request for ${path} is larger than the server takes`,
+      `the request for ${path} is larger than the server accepts`,
       {
         path,
         cause: error,

@@ -110,7 +110,7 @@ export function isMissing({ nodes }: OwnedZnodes, { children }: TicketListing): 
  */
 export function ticketGone(path: string, session: Session): ZkshError {
   if (!session.isAlive()) return sessionLost();
-  return new LockError("revoked", `somebody removed our ticket from the queue of ${path}`, {
+  return new LockError("revoked", `another client deleted our ticket in the queue of ${path}`, {
     path,
   });
 }
@@ -118,7 +118,7 @@ export function ticketGone(path: string, session: Session): ZkshError {
 export function sessionLost(): ConnectionError {
   return new ConnectionError(
     "session-expired",
-    "the session ended, and the place in the queue with it",
+    "the session ended, and the ticket in the queue with it",
   );
 }
 
@@ -141,6 +141,6 @@ export function checkSequence(ticket: Ticket, present: readonly Contender[], pat
   if (ticket.contenders.every(isGood)) return;
   throw new LockError("sequence-exhausted", `the sequence numbers below ${path} are used up`, {
     path,
-    hint: `delete ${path} while nobody uses it: numbers then begin again`,
+    hint: `delete ${path} while no client uses it: the numbers then start again`,
   });
 }

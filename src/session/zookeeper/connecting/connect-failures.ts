@@ -30,7 +30,7 @@ const BY_CODE: Readonly<Record<string, ConnectFailure>> = {
   ENETUNREACH: refused("network unreachable"),
   EADDRNOTAVAIL: refused("address not available"),
   ENOTFOUND: permanent("no such host"),
-  EAI_AGAIN: transient("the name server does not answer"),
+  EAI_AGAIN: transient("the DNS server does not answer"),
   ECONNRESET: transient("the server dropped the connection"),
   EPIPE: transient("the server dropped the connection"),
   ETIMEDOUT: transient("no answer"),
@@ -73,7 +73,7 @@ export function connectFailureOf(
 ): ConnectFailure {
   if (error === undefined) {
     return transient(
-      `the server closed the connection; it may have no quorum${isPlain ? ", or want TLS" : ""}`,
+      `the server closed the connection; it may have no quorum${isPlain ? ", or expect TLS" : ""}`,
     );
   }
   const { code = "", reason = error.message, cert } = error as SocketError;
@@ -98,7 +98,7 @@ export function connectFailureOf(
     );
   if (alert)
     return permanent(
-      `the server refused the TLS handshake (${alert[1]}); it may want a client certificate`,
+      `the server refused the TLS handshake (${alert[1]}); it may require a client certificate`,
     );
   if (/^ERR_(SSL|TLS|OSSL)/.test(code)) return permanent(`TLS failed: ${reason}`);
   return transient(error.message);
@@ -115,7 +115,7 @@ export function strangerFailure(bytes: Buffer): ConnectFailure {
   const text = bytes.subarray(0, 8).toString("latin1");
   if (text.startsWith("HTTP")) return permanent("not a ZooKeeper server: it answers in HTTP");
   if (bytes[0] === 0x15 && bytes[1] === 0x03)
-    return permanent("the server wants TLS on this port: use --tls");
+    return permanent("the server expects TLS on this port: use --tls");
   if (/^SSH-/.test(text)) return permanent("not a ZooKeeper server: it answers in SSH");
   return permanent("not a ZooKeeper server: it answers in another protocol");
 }

@@ -137,7 +137,10 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
   if (tooLong) return replyTooLong(call, tooLong);
   if (tooLarge) return requestTooLarge(call, tooLarge);
   if (cause instanceof Error)
-    return new UsageError(`cannot be sent: ${cause.message}`, { ...about(call), cause });
+    return new UsageError(`the request cannot be encoded: ${cause.message}`, {
+      ...about(call),
+      cause,
+    });
   const { lost } = connection;
   const { losses } = call.request;
   const sent = call.request.sentAt !== undefined || losses > 0;
@@ -160,17 +163,17 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
   const of = call.path === undefined ? "" : `: ${call.path}`;
   return new ConnectionError(
     "connection-loss",
-    `the connection was lost${times} before the answer came${of} (ConnectionLoss)`,
+    `the connection was lost${times} before the reply came${of} (ConnectionLoss)`,
     {
       ...about(call),
       code: ErrorCode.connectionLoss,
       sent,
       isOversized,
       hint: isOversized
-        ? `the request has ${bytes} bytes; servers refuse more than their jute.maxbuffer, usually 1 MB`
+        ? `the request has ${bytes} bytes; servers refuse more than jute.maxbuffer, usually 1 MB`
         : call.request.isIdempotent
-          ? "the servers hung up on it, or the network fails; --debug shows the connections"
-          : "the server may or may not have carried it out: look before you repeat it",
+          ? "the servers closed the connection, or the network failed; --debug shows the connections"
+          : "the server may have executed the request: check before you repeat it",
     },
   );
 }
@@ -178,7 +181,7 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
 function requestTooLarge<T>(call: Call<T>, { bytes, limit }: RequestLength): Error {
   const of = call.path === undefined ? "" : ` for ${call.path}`;
   return new UsageError(
-    `the request${of} has ${bytes} bytes, and servers take ${limit} (their jute.maxbuffer)`,
+    `the request${of} has ${bytes} bytes, but servers accept only ${limit} (jute.maxbuffer)`,
     {
       reason: "request-too-large",
       ...about(call),

@@ -28,7 +28,6 @@ interface Row {
   readonly reason: string;
   readonly says: string;
   readonly build: Build;
-  readonly hint?: string;
 }
 
 /**
@@ -115,14 +114,7 @@ const ROWS: ReadonlyMap<number, Row> = new Map<number, Row>([
     "no such znode",
     (reason, message, d) => new NoNodeError(reason, message, d),
   ),
-  row(
-    ErrorCode.noAuth,
-    "NoAuth",
-    "no-auth",
-    "not permitted",
-    permission,
-    "see who may: getAcl; identify yourself: addauth, or --auth SCHEME:CRED",
-  ),
+  row(ErrorCode.noAuth, "NoAuth", "no-auth", "not permitted", permission),
   row(ErrorCode.badVersion, "BadVersion", "bad-version", "the version does not match", conflict),
   row(
     ErrorCode.noChildrenForEphemerals,
@@ -208,9 +200,8 @@ function row(
   reason: string,
   says: string,
   build: Build,
-  hint?: string,
 ): [number, Row] {
-  return [code, { name, reason, says, build, ...(hint === undefined ? {} : { hint }) }];
+  return [code, { name, reason, says, build }];
 }
 
 /** ZooKeeper's name for an error number; a number nobody has told us about stays a number. */
@@ -230,6 +221,5 @@ export function failureOf(code: number, path?: string): ZkshError {
       details,
     );
   }
-  const hinted = known.hint === undefined ? details : { ...details, hint: known.hint };
-  return known.build(known.reason, `${known.says}${about} (${known.name})`, hinted);
+  return known.build(known.reason, `${known.says}${about} (${known.name})`, details);
 }

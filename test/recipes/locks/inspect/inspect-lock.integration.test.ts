@@ -148,7 +148,7 @@ describe("who holds and who waits", () => {
     expect((await inspect()).strangers).toEqual([]);
   });
 
-  test("Curator's locks and read/write locks overlook each other, and ours", async () => {
+  test("Curator's locks and read/write locks do not see each other, and ours", async () => {
     await ticket(session, `/lock/${A}lock-`, record());
     await tickets(`${B}__WRIT__`, `${C}lock-`);
     expect(await queue()).toEqual({

@@ -152,7 +152,7 @@ describe("strangers", () => {
     expect(of()).toEqual([]);
   });
 
-  test("two that overlook each other are named", () => {
+  test("two that do not see each other are named", () => {
     expect(of(`_c_${UUID}-lock-0000000001`, `${HEX}__lock__0000000002`)).toEqual([
       "Curator locks",
       "kazoo locks",

@@ -79,7 +79,7 @@ describe("the end of the counter", () => {
         name: "LockError",
         reason: "sequence-exhausted",
         path: "/l",
-        hint: "delete /l while nobody uses it: numbers then begin again",
+        hint: "delete /l while no client uses it: the numbers then start again",
       });
       await mutex.settled();
       expect(deleted).toEqual([`/l/${ticket()}`]);

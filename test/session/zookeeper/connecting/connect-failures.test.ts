@@ -17,7 +17,7 @@ describe("connectFailureOf", () => {
     ["ENETUNREACH", "network unreachable", "refused"],
     ["EADDRNOTAVAIL", "address not available", "refused"],
     ["ENOTFOUND", "no such host", "permanent"],
-    ["EAI_AGAIN", "the name server does not answer", "transient"],
+    ["EAI_AGAIN", "the DNS server does not answer", "transient"],
     ["ECONNRESET", "the server dropped the connection", "transient"],
     ["EPIPE", "the server dropped the connection", "transient"],
     ["ETIMEDOUT", "no answer", "transient"],
@@ -62,7 +62,7 @@ describe("connectFailureOf", () => {
     const says = "the server closed the connection; it may have no quorum";
     expect(connectFailureOf(undefined)).toEqual({ says, kind: "transient" });
     expect(connectFailureOf(undefined, { isPlain: true })).toEqual({
-      says: `${says}, or want TLS`,
+      says: `${says}, or expect TLS`,
       kind: "transient",
     });
   });
@@ -101,7 +101,7 @@ describe("connectFailureOf", () => {
     "handshake failure",
   ])("suggests a client certificate at the alert '%s'", (alert) => {
     const refusal = {
-      says: `the server refused the TLS handshake (${alert}); it may want a client certificate`,
+      says: `the server refused the TLS handshake (${alert}); it may require a client certificate`,
       kind: "permanent",
     };
     const message = `80AC:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert ${alert}:../rec_layer_s3.c:1601:\n`;
@@ -132,7 +132,7 @@ describe("strangerFailure", () => {
   test.each([
     ["HTTP/1.1 400 Bad Request\r\n", "not a ZooKeeper server: it answers in HTTP"],
     ["SSH-2.0-OpenSSH_9.2\r\n", "not a ZooKeeper server: it answers in SSH"],
-    ["\x15\x03\x03\x00\x02\x02\x46", "the server wants TLS on this port: use --tls"],
+    ["\x15\x03\x03\x00\x02\x02\x46", "the server expects TLS on this port: use --tls"],
     ["\x15\x02", "not a ZooKeeper server: it answers in another protocol"],
     ["220 mail ready", "not a ZooKeeper server: it answers in another protocol"],
     ["", "not a ZooKeeper server: it answers in another protocol"],

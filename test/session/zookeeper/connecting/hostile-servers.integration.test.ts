@@ -429,7 +429,7 @@ test("a credential that no connection has an answer to becomes an error, and is 
   expect(shown).toHaveLength(3);
 });
 
-test("a credential that nobody waits for may stay unanswered: the connection is kept", async () => {
+test("a credential that no caller awaits may stay unanswered: the connection is kept", async () => {
   const server = await start({
     onRequest: ({ opcode }, reply) => (opcode === OP.auth ? reply.raw(Buffer.alloc(0)) : false),
   });
@@ -542,7 +542,7 @@ describe("instead of a handshake", () => {
       frame(`00000000 00001770 ${"00".repeat(8)} 00000010 01`),
       "not a ZooKeeper server: it answers in another protocol",
     ],
-    ["a TLS alert", hex("15030300020246"), "the server wants TLS on this port: use --tls"],
+    ["a TLS alert", hex("15030300020246"), "the server expects TLS on this port: use --tls"],
   ];
 
   test.each(STRANGERS)("%s is named at once", async (_, bytes, says) => {
@@ -581,7 +581,7 @@ describe("instead of a handshake", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     cleanups.push(() => new Promise((resolve) => server.close(resolve)));
     const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await expectRefusedInTime(address, /it may have no quorum, or want TLS\)$/);
+    await expectRefusedInTime(address, /it may have no quorum, or expect TLS\)$/);
   });
 
   test("a plain ZooKeeper behind --tls is suspected", async () => {
@@ -604,7 +604,7 @@ describe("instead of a handshake", () => {
     [
       "a close after the question",
       { handshake: "close" },
-      /\(the server closed the connection; it may have no quorum, or want TLS\)$/,
+      /\(the server closed the connection; it may have no quorum, or expect TLS\)$/,
     ],
     [
       "a refusal of a server that is read-only",
@@ -630,7 +630,7 @@ describe("instead of a handshake", () => {
           return null;
         },
       },
-      /\(the server closed the connection; it may have no quorum, or want TLS\)$/,
+      /\(the server closed the connection; it may have no quorum, or expect TLS\)$/,
     ],
   ];
 

@@ -128,14 +128,14 @@ describe("the client's certificate", () => {
   test("is asked for by a sentence when it is missing", async () => {
     const session = open(demanding.secureAddress, { ca });
     await expect(session.connected()).rejects.toThrow(
-      /\(the server refused the TLS handshake \([a-z ]+\); it may want a client certificate\)$/,
+      /\(the server refused the TLS handshake \([a-z ]+\); it may require a client certificate\)$/,
     );
   });
 
   test("is refused by a sentence when its time is over", async () => {
     const session = open(demanding.secureAddress, { ca, ...pems(certificates.expired) });
     await expect(session.connected()).rejects.toThrow(
-      /\(the server refused the TLS handshake \([a-z ]+\); it may want a client certificate\)$/,
+      /\(the server refused the TLS handshake \([a-z ]+\); it may require a client certificate\)$/,
     );
   });
 
@@ -155,7 +155,7 @@ describe("the client's certificate", () => {
 describe("the wrong port", () => {
   test("is suspected when plain text meets TLS", async () => {
     await expect(open(mismatched.secureAddress, undefined, 400).connected()).rejects.toThrow(
-      "the server closed the connection; it may have no quorum, or want TLS",
+      "the server closed the connection; it may have no quorum, or expect TLS",
     );
   });
 

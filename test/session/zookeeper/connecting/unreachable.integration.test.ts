@@ -121,7 +121,7 @@ describe("when nobody answers", () => {
         `${nobody} (connection refused)`,
         "nowhere.invalid:2181 (no such host)",
         `${blackhole.address} (no answer)`,
-        `${closing.address} (the server closed the connection; it may have no quorum, or want TLS)`,
+        `${closing.address} (the server closed the connection; it may have no quorum, or expect TLS)`,
       ].sort(),
     );
     expect(tookMs).toBeGreaterThan(1_180);

@@ -27,11 +27,6 @@ describe("failureOf", () => {
     expect(failureOf(ErrorCode.badVersion).path).toBeUndefined();
   });
 
-  test("helps where something can be done", () => {
-    expect(failureOf(ErrorCode.noAuth, "/a").hint).toContain("addauth");
-    expect(failureOf(ErrorCode.noNode, "/a").hint).toBeUndefined();
-  });
-
   test("has a row of its own for every number that it knows", () => {
     const reasons = new Set<string>();
     for (const [name, code] of Object.entries(ErrorCode)) {

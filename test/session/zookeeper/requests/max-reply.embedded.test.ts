@@ -157,7 +157,7 @@ describe("--max-reply", () => {
       stdout: "",
       stderr:
         "error: the reply for /a has 5 KB, more than the limit of 4 KB\n" +
-        "  --max-reply SIZE raises the limit, for example to 512m\n",
+        "  raise the limit with --max-reply SIZE, for example 512m\n",
     });
     expect(
       await runReal(server.address, ["get", "/a"], { env: { ZKSH_MAX_REPLY: "4k" } }),

@@ -23,7 +23,7 @@ describe("a limit for requests", () => {
       reason: {
         reason: "request-too-large",
         exitCode: 2,
-        message: expect.stringContaining("servers take 1000"),
+        message: expect.stringContaining("servers accept only 1000"),
       },
     });
     expect(await session.exists("/b")).toBeUndefined();
@@ -47,8 +47,8 @@ describe("--max-request", () => {
     const address = await embedded();
     const stdin = Buffer.alloc(1_048_576, "x");
     const sentence =
-      "error: the request for /a has 1048625 bytes, and servers take 1048575 (their jute.maxbuffer)\n" +
-      "  where the servers' jute.maxbuffer is larger, --max-request SIZE raises the limit\n";
+      "error: the request for /a has 1048625 bytes, but servers accept only 1048575 (jute.maxbuffer)\n" +
+      "  if jute.maxbuffer of the servers is larger, raise the limit with --max-request SIZE\n";
     expect(await runReal(address, ["create", "/a", "-"], { stdin })).toEqual({
       exit: 2,
       stdout: "",

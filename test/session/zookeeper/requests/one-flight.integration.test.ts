@@ -279,7 +279,7 @@ test("a read whose answer is lost again and again names the lost connection, not
     expect(read).rejects.toMatchObject({
       reason: "connection-loss",
       exitCode: 6,
-      message: expect.stringMatching(/^the connection was lost.* before the answer came: \/a/),
+      message: expect.stringMatching(/^the connection was lost.* before the reply came: \/a/),
     }),
     session.close(),
   ]);
