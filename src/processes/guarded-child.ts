@@ -8,6 +8,7 @@ import { ENDING, Guarded, TAKEN, type Taken } from "./guarded.ts";
 import { findProcess, isTableOurs } from "./process-table.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { takeSignals } from "./signals.ts";
+import { startFailure } from "./start-failure.ts";
 import { hasControllingTerminal } from "./terminal-modes.ts";
 
 /** Those that are not keys for the program in the foreground. */
@@ -46,6 +47,7 @@ export async function startGuarded(
       refuseIfShellFailed(request.argv[0], atGate.gate);
     } catch (error) {
       await atGate.gate.close();
+      atGate.tree.dispose();
       watchdog.disarm();
       throw error;
     }
@@ -157,12 +159,18 @@ async function startAtGate(
     prefix,
     isDetached: !isShared,
   });
-  const tree = new ProcessTree({
-    pid: gate.pid,
-    start: findProcess(gate.pid)?.start ?? "",
-    session: isShared ? (findProcess(process.pid)?.session ?? 0) : gate.pid,
-    guard: process.pid,
-    mark: `${name}=${value}`,
-  });
-  return { gate, tree };
+  try {
+    const tree = new ProcessTree({
+      pid: gate.pid,
+      start: findProcess(gate.pid)?.start ?? "",
+      session: isShared ? (findProcess(process.pid)?.session ?? 0) : gate.pid,
+      guard: process.pid,
+      mark: `${name}=${value}`,
+    });
+    return { gate, tree };
+  } catch (error) {
+    // No descriptor is left to look after it with.
+    await gate.close();
+    throw startFailure(argv[0], error);
+  }
 }

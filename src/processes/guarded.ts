@@ -126,8 +126,9 @@ export class Guarded implements GuardedChild {
   }
 
   async dispose(): Promise<void> {
-    const { watchdog, restoreTerminal, signals } = this.#parts;
+    const { tree, watchdog, restoreTerminal, signals } = this.#parts;
     watchdog.bye();
+    tree.dispose();
     try {
       if (this.#wasForced) await restoreTerminal();
     } finally {

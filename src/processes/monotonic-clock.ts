@@ -8,8 +8,9 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** The resolution of `os.uptime()` on Linux. */
+/** The resolution of `os.uptime()` on Linux, and the one that it has where /proc/uptime is hidden. */
 const BOOT_STEP_MS = 10;
+const COARSE_BOOT_STEP_MS = 1_000;
 
 /**
  * Milliseconds of CLOCK_BOOTTIME, which goes on while the machine is suspended and is not set by
@@ -40,9 +41,11 @@ export const PAST: Deadline = {
 };
 
 export function deadlineIn(ms: number): Deadline {
+  const boot = bootMs();
   // One step more, or rounding would make the coarse clock the earlier one of a machine that was
-  // never suspended.
-  return { monotonicAt: monotonicMs() + ms, bootAt: bootMs() + ms + BOOT_STEP_MS };
+  // never suspended. A whole number of seconds may be a coarse one.
+  const step = boot % COARSE_BOOT_STEP_MS === 0 ? COARSE_BOOT_STEP_MS : BOOT_STEP_MS;
+  return { monotonicAt: monotonicMs() + ms, bootAt: boot + ms + step };
 }
 
 /** Negative when the deadline has passed. */

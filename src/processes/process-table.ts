@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { isShortage } from "./spare-descriptor.ts";
 
 /** A process, as the system's table has it. */
 export interface ProcessRow {
@@ -35,7 +36,10 @@ export function isTableOurs(): boolean {
   }
 }
 
-/** All processes; none where the table cannot be read or is not ours. */
+/**
+ * All processes; none where the table is not ours. This and the functions below throw when the
+ * process has no descriptor left to read with: see SpareDescriptor.
+ */
 export function processTable(): ProcessRow[] {
   if (process.platform !== "linux") return psTable();
   if (!isTableOurs()) return [];
@@ -58,8 +62,9 @@ export function hasInEnvironment(pid: number, mark: string): boolean {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`);
     return Buffer.concat([Buffer.of(0), environment]).includes(Buffer.from(`\0${mark}\0`));
-  } catch {
-    // It has ended, belongs to somebody else, or there is no such file on this system.
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    // It has ended, belongs to another user, or there is no such file on this system.
     return false;
   }
 }
@@ -68,7 +73,8 @@ function linuxProcess(pid: number): ProcessRow | undefined {
   let text: string;
   try {
     text = readFileSync(`/proc/${pid}/stat`, "latin1");
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined;
   }
   // The name stands in brackets and may have any character in it.

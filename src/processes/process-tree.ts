@@ -6,6 +6,7 @@ import {
   type ProcessRow,
   processTable,
 } from "./process-table.ts";
+import { isShortage, SpareDescriptor } from "./spare-descriptor.ts";
 
 /**
  * Which processes belong together: the program and what it has started, unless that has made a
@@ -37,6 +38,7 @@ const KILLED_WITHIN_MS = 1_000;
 /** A program and the processes it has started. */
 export class ProcessTree {
   readonly identity: TreeIdentity;
+  readonly #spare = new SpareDescriptor();
   /** Those seen earlier: number → start. */
   readonly #known = new Map<number, string>();
   #isGone = false;
@@ -44,8 +46,14 @@ export class ProcessTree {
   /** When its group was killed. */
   #killedAt = Number.POSITIVE_INFINITY;
 
+  /** Throws when the process has too few descriptors to look after a tree. */
   constructor(identity: TreeIdentity) {
     this.identity = identity;
+  }
+
+  /** Nothing more is asked of it in a shortage. May be called twice. */
+  dispose(): void {
+    this.#spare.close();
   }
 
   get hasOwnGroup(): boolean {
@@ -59,6 +67,47 @@ export class ProcessTree {
 
   /** True when the program has been stopped. */
   isStopped(): boolean {
+    return this.#read(() => this.#isStopped(), false);
+  }
+
+  /**
+   * Sends the signal to all of it, also to what is being forked meanwhile. Returns the processes
+   * that could not be signalled because they belong to another user.
+   */
+  signal(name: NodeJS.Signals): number[] {
+    return this.#read(() => this.#signal(name), undefined) ?? this.#signalUnseen(name);
+  }
+
+  /**
+   * Sends the signal to its own group, or to the program alone where it shares ours; returns the
+   * program when refused.
+   */
+  signalGroup(name: NodeJS.Signals): number[] {
+    return this.#read(() => this.#signalGroup(name), undefined) ?? this.#signalUnseen(name);
+  }
+
+  /** True when nothing of it runs any more; it then stays true. */
+  isGone(): boolean {
+    return this.#read(() => this.#isGoneNow(), undefined) ?? this.#isEmptyUnseen();
+  }
+
+  /** Looks processes up; `unseen` when there is no descriptor left to do so. */
+  #read<T, U>(look: () => T, unseen: U): T | U {
+    try {
+      return this.#spare.lend(look);
+    } catch (error) {
+      if (!isShortage(error)) throw error;
+      return unseen;
+    }
+  }
+
+  /** Without looking anything up, which is safe until the program has been waited for. */
+  #signalUnseen(name: NodeJS.Signals): number[] {
+    if (this.#isGone || this.#hasProgramEnded) return [];
+    return this.#send(name);
+  }
+
+  #isStopped(): boolean {
     // Where nothing can be looked up: a group that was sent SIGSTOP stops.
     if (!isTableOurs()) return this.hasOwnGroup;
     const program = this.#program();
@@ -70,13 +119,9 @@ export class ProcessTree {
     );
   }
 
-  /**
-   * Sends the signal to all of it, also to what is being forked meanwhile. Returns the processes
-   * that could not be signalled because they belong to another user.
-   */
-  signal(name: NodeJS.Signals): number[] {
-    if (this.isGone()) return [];
-    const isRefused = this.signalGroup(name);
+  #signal(name: NodeJS.Signals): number[] {
+    if (this.#isGoneNow()) return [];
+    const isRefused = this.#signalGroup(name);
     // Of a group it is found out below who has refused it, where there is a table.
     const refused = new Set(this.hasOwnGroup && isTableOurs() ? [] : isRefused);
     const told = new Set([this.identity.pid]);
@@ -96,16 +141,17 @@ export class ProcessTree {
     return [...refused];
   }
 
-  /**
-   * Sends the signal to its own group, or to the program alone where it shares ours; returns the
-   * program when refused.
-   */
-  signalGroup(name: NodeJS.Signals): number[] {
+  #signalGroup(name: NodeJS.Signals): number[] {
     // Never once nothing was left: its numbers may belong to others by then.
     if (this.#isGone) return [];
     const { pid } = this.identity;
     if (this.hasOwnGroup && this.#isNumberReused(findProcess(pid))) return [];
     if (!this.hasOwnGroup && !this.#isProgramThere()) return [];
+    return this.#send(name);
+  }
+
+  #send(name: NodeJS.Signals): number[] {
+    const { pid } = this.identity;
     const sent = send(this.hasOwnGroup ? -pid : pid, name);
     if (sent === "sent" && name === "SIGKILL")
       this.#killedAt = Math.min(this.#killedAt, monotonicMs());
@@ -122,8 +168,7 @@ export class ProcessTree {
     return isTableOurs() ? this.#program() !== undefined : !this.#hasProgramEnded;
   }
 
-  /** True when nothing of it runs any more; it then stays true. */
-  isGone(): boolean {
+  #isGoneNow(): boolean {
     // Twice: what was forked by one that ended during the first look is found in the second.
     this.#isGone ||= !this.#isAnyKnownRunning() && this.#isEmpty() && this.#isEmpty();
     return this.#isGone;
@@ -142,16 +187,19 @@ export class ProcessTree {
 
   #isEmpty(): boolean {
     const { pid } = this.identity;
-    if (!isTableOurs()) {
-      const isKilled = monotonicMs() - this.#killedAt > KILLED_WITHIN_MS;
-      if (this.#hasProgramEnded && (isKilled || !this.hasOwnGroup)) return true;
-      return send(this.hasOwnGroup ? -pid : pid, 0) === "none";
-    }
+    if (!isTableOurs()) return this.#isEmptyUnseen();
     const table = processTable();
     if (this.#members(table).length > 0) return false;
     // A /proc that hides the processes of other users (hidepid) still has them in the group.
     const isHidden = !table.some(({ group }) => group === pid) && send(-pid, 0) === "refused";
     return !(this.hasOwnGroup && isHidden);
+  }
+
+  /** As far as it can be told without the table: of the group, or of the program alone. */
+  #isEmptyUnseen(): boolean {
+    const isKilled = monotonicMs() - this.#killedAt > KILLED_WITHIN_MS;
+    if (this.#hasProgramEnded && (isKilled || !this.hasOwnGroup)) return true;
+    return send(this.hasOwnGroup ? -this.identity.pid : this.identity.pid, 0) === "none";
   }
 
   #members(table: readonly ProcessRow[]): ProcessRow[] {

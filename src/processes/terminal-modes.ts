@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { isatty } from "node:tty";
 
 /** True when keys such as Ctrl-C can reach us. */
@@ -37,7 +38,8 @@ function stty(argument: string): Promise<string> {
       stdio: ["inherit", "pipe", "ignore"],
     });
     let text = "";
-    child.stdout.on("data", (chunk) => {
+    // Without file descriptors there is no pipe either.
+    (child.stdout as Readable | undefined)?.on("data", (chunk) => {
       text += chunk;
     });
     child.once("error", () => resolve(""));

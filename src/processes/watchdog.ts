@@ -60,6 +60,7 @@ class Watchdog {
   #stopAt = NEVER;
   #killAt = NEVER;
   #hasBeenAsked = false;
+  #isZkshDead = false;
   #timer: NodeJS.Timeout | undefined;
   #unread = "";
   #hasEnded = false;
@@ -88,6 +89,7 @@ class Watchdog {
   /** zksh is dead. */
   zkshEnded(): void {
     if (this.#hasEnded) return;
+    this.#isZkshDead = true;
     if (!this.#tree) return this.#end();
     const isGentle = this.#deathSignal !== "SIGKILL";
     this.#hasBeenAsked = false;
@@ -102,6 +104,7 @@ class Watchdog {
   }
 
   #arm([id, signal, ...json]: readonly string[]): void {
+    this.#tree?.dispose();
     this.#tree = new ProcessTree(JSON.parse(json.join(" ")));
     this.#deathSignal = signal === "SIGKILL" ? signal : "SIGTERM";
     this.#hasBeenAsked = false;
@@ -109,6 +112,7 @@ class Watchdog {
   }
 
   #disarm(): void {
+    this.#tree?.dispose();
     this.#tree = undefined;
     this.#stopAt = NEVER;
     this.#killAt = NEVER;
@@ -124,8 +128,14 @@ class Watchdog {
     if (killIn <= 0) this.#tree.signal("SIGKILL");
     else if (!this.#hasBeenAsked) this.#tree.signal("SIGTERM");
     this.#hasBeenAsked = true;
-    if (this.#tree.isGone() || killIn < -GIVE_UP_AFTER_MS) return this.#end();
+    if (this.#tree.isGone() || killIn < -GIVE_UP_AFTER_MS) return this.#done();
     this.#lookAgainIn(killIn > 0 ? Math.min(POLL_MS, killIn) : POLL_MS);
+  }
+
+  /** There is nothing left to end. A zksh that lives would replace a watchdog that has ended. */
+  #done(): void {
+    if (this.#isZkshDead) this.#end();
+    else this.#disarm();
   }
 
   #lookAgainIn(ms: number): void {

@@ -2,6 +2,7 @@
  * What the system refuses: a command that cannot be started or guarded ends with 126 and clear
  * words.
  */
+import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -45,6 +46,21 @@ it("too few file descriptors: 126", async (context) => {
   for (const { stderr } of refused)
     expect(stderr).toMatch(/^error: cannot start (the watchdog|true): too many open files/);
 });
+
+it.for([{ group: "own" }, { group: "share" }])(
+  "no file descriptor left while the command runs: it is still killed when its lock is lost ($group)",
+  async ({ group }, context) => {
+    const scene = await Scene.at(context);
+    const { zksh, beat, pid } = await scene.holding(["--group", group], { words: ["stubborn"] });
+    // Not even the spare one helps: its number is above the limit too.
+    execFileSync("prlimit", ["--pid", String(zksh.pid), "--nofile=3:3"]);
+    await scene.session.delete(await scene.queue(1));
+    const { code, stderr } = await zksh.result;
+    expect([code, beat.signals]).toEqual([120, []]);
+    expect(stderr).toContain(`sent KILL to process ${pid}`);
+    expect(scene.processes()).not.toContain(pid);
+  },
+);
 
 it("too few processes: 126", { timeout: 120_000 }, async (context) => {
   const scene = await Scene.at(context);

@@ -260,7 +260,9 @@ it("a release that cannot be told: the program's code, a warning, and the sessio
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const beat = scene.beat();
-  const zksh = scene.start(["--json", "lock", ...SHORT, LOCK, "--", ...beat.command()], {
+  // Long enough for the command to end by itself, before it is stopped for the lost connection.
+  const options = ["--session-timeout", "10s"];
+  const zksh = scene.start(["--json", "lock", ...options, LOCK, "--", ...beat.command()], {
     server: through,
   });
   await beat.started(zksh);

@@ -8,7 +8,8 @@ import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.t
 import { LOCK, Scene } from "./lock-scene.ts";
 
 const it = test.concurrent;
-const SHORT = ["--session-timeout", "2s"];
+/** Long enough for a busy machine, whose heartbeats come late. */
+const SHORT = ["--session-timeout", "4s"];
 
 let server: ZooKeeperServer;
 

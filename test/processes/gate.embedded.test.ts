@@ -231,7 +231,6 @@ describe("nothing has run", () => {
         permit: [200, 600],
       });
       await eventually(() => findProcess(guard.pid)?.state === "stopped");
-      // The watchdog kills the shell at the gate, and may itself have ended by the time we look.
       await eventually(() => expect(leftovers().filter(isGate)).toEqual([]));
       guard.kill("SIGCONT");
       expect(await guard.ended()).toHaveProperty("killedBy");

@@ -90,14 +90,14 @@ describe("signals to the guard", () => {
   });
 
   test("do not let a program go on whose time is over", async () => {
-    const { guard } = await guarding(recorder(), { permit: [60_000, 1_500] });
+    const { guard } = await guarding(recorder(), { permit: [60_000, 4_000] });
     await eventually(() => wordsIn(file).includes("ready"));
     guard.kill("SIGTSTP");
     await eventually(() => expect(findProcess(guard.pid)?.state).toBe("stopped"));
     // No watchdog is there to help, and a guard that is stopped cannot start another.
     for (const other of leftovers()) if (isWatchdog(other)) kill(other, "SIGKILL");
     // Until its time is over.
-    await sleep(1_600);
+    await sleep(4_100);
     guard.kill("SIGCONT");
     expect(await guard.ended()).toEqual({ killedBy: "SIGKILL" });
   });
@@ -110,6 +110,9 @@ function isWatchdog(pid: number): boolean {
 const STUBBORN =
   "trap 'echo TERM >> FILE.log' TERM; sleep 300 & echo $$ $! > FILE; while :; do wait; done";
 const MEEK = "sleep 300 & echo $$ $! > FILE; wait";
+
+/** The time that the program has begins when its guard is frozen or dead, however slow the test is. */
+const RENEWED = { renewEveryMs: 20 };
 
 describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
   const all = async (script: string, options: Partial<Guarding> = {}) => {
@@ -126,7 +129,7 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
   });
 
   test("kills what does not end, before its time is over", async () => {
-    const { guard, pids } = await all(STUBBORN, { permit: [60_000, 1_500] });
+    const { guard, pids } = await all(STUBBORN, { permit: [60_000, 1_500], ...RENEWED });
     const killedAt = performance.now();
     guard.kill("SIGKILL");
     await eventually(() => expect(wordsIn(`${file}.log`)).toContain("TERM"), { timeoutMs: 1_000 });
@@ -137,7 +140,7 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
   });
 
   test("asks, then kills, when the guard is frozen", async () => {
-    const { guard, pids } = await all(STUBBORN, { permit: [500, 1_500] });
+    const { guard, pids } = await all(STUBBORN, { permit: [500, 1_500], ...RENEWED });
     guard.kill("SIGSTOP");
     const stoppedAt = performance.now();
     await eventually(() => expect(wordsIn(`${file}.log`)).toEqual(["TERM"]), {
@@ -154,7 +157,7 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
   });
 
   test("kills what is frozen together with the guard", async () => {
-    const { guard, pids } = await all(MEEK, { permit: [300, 800] });
+    const { guard, pids } = await all(MEEK, { permit: [300, 800], ...RENEWED });
     for (const pid of [guard.pid, ...pids]) kill(pid, "SIGSTOP");
     await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]), {
       timeoutMs: 2_000,
@@ -177,7 +180,7 @@ describe.each(["own", "share"] as const)("the watchdog (%s)", (group) => {
   });
 
   test("is killed by no signal that a whole service gets", async () => {
-    const { guard, pids } = await all(STUBBORN, { permit: [60_000, 1_500] });
+    const { guard, pids } = await all(STUBBORN, { permit: [60_000, 1_500], ...RENEWED });
     const watchdog = await eventually(() => leftovers().find(isWatchdog) ?? false);
     // The first signal is SIGHUP, which node itself leaves alone.
     await eventually(() =>

@@ -77,6 +77,7 @@ function permit(stopAt: Deadline, killAt: Deadline): string {
 
 /** A program that ignores SIGTERM, in a session of its own, and how the watchdog is told of it. */
 async function stubborn(): Promise<{ pid: number; tree: string }> {
+  file = join(directory, String(++count));
   const script = STUBBORN.replaceAll("FILE", file);
   const { pid = Number.NaN } = spawnTracked("sh", ["-c", script], {
     detached: true,
@@ -126,6 +127,22 @@ describe("a watchdog", () => {
     expect(isRunning(pid)).toBe(true);
     watchdog.say(permit(deadlineIn(60_000), at));
     await eventually(() => expect(isRunning(pid)).toBe(false));
+    watchdog.process.stdin?.end();
+  });
+
+  test("stays with a zksh that lives when all that it guarded was killed", async () => {
+    const watchdog = new Alone();
+    const first = await stubborn();
+    watchdog.say(permit(deadlineIn(-1), deadlineIn(-1)));
+    watchdog.say(`arm 1 SIGTERM ${first.tree}`);
+    await eventually(() => expect(isRunning(first.pid)).toBe(false));
+    const second = await stubborn();
+    watchdog.say(permit(deadlineIn(60_000), deadlineIn(60_000)));
+    watchdog.say(`arm 2 SIGKILL ${second.tree}`);
+    await watchdog.says("ready\narmed 1\narmed 2\n");
+    watchdog.process.stdin?.end();
+    await eventually(() => expect(isRunning(second.pid)).toBe(false));
+    await eventually(() => expect(watchdog.process.exitCode).toBe(0));
   });
 
   test("never opens a debugger, whenever SIGUSR1 comes", async () => {
@@ -199,7 +216,10 @@ const SURVIVED = [
 
 describe("the watchdog of a program", () => {
   test("is still the same after every signal that can be caught", async () => {
-    const { guard, pid, watchdog } = await guarding(STUBBORN, { permit: [60_000, 1_500] });
+    const { guard, pid, watchdog } = await guarding(STUBBORN, {
+      permit: [60_000, 1_500],
+      renewEveryMs: 20,
+    });
     // A guard that is stopped cannot start another watchdog: only the first one is left to kill the
     // program.
     guard.kill("SIGSTOP");

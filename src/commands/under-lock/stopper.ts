@@ -64,7 +64,11 @@ export class Stopper {
     if (this.#isKilled) return;
     this.#isKilled = true;
     // After two signals of the user the lock is still held: that is no reason to call it lost.
-    if (why !== "impatient") this.#why ??= why;
+    if (why !== "impatient") {
+      this.#why ??= why;
+      // The watchdog kills it too, should zksh be frozen or die right now.
+      this.#options.child.permit({ stopInMs: Infinity, killInMs: 0 });
+    }
     this.#send("SIGKILL", why);
   }
 
