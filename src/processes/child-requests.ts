@@ -1,10 +1,10 @@
-/** Programs that are run for the user: what commands ask for, and what they hear of them. */
+/** Requests to run a program for the user, and what they result in. */
 
-/** The variables that a program is started with. */
+/** The environment variables of a program. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ChildRequest {
-  /** The program and its arguments, as they are: no shell looks at them. */
+  /** The program and its arguments; no shell interprets them. */
   readonly argv: readonly [string, ...string[]];
   /** Added to the environment. */
   readonly env: Readonly<Record<string, string>>;
@@ -14,121 +14,117 @@ export interface ChildRequest {
   readonly signal: AbortSignal;
 }
 
-/** How it ended: with a code, or by a signal. */
+/** How a program ended: with an exit code, or by a signal. */
 export type ChildEnd = { readonly code: number } | { readonly killedBy: string };
 
 /**
- * What a program's name leads to. `not-executable`: only to a directory, or to a file that may not
- * be run.
+ * The result of looking a program up by its name. `not-executable`: only a directory, or a file
+ * without execute permission, has that name.
  */
 export type ProgramSearch =
   | { readonly kind: "found"; readonly path: string }
   | { readonly kind: "not-found" }
   | { readonly kind: "not-executable"; readonly path: string };
 
-/** How long a program may go on if nothing is heard from zksh any more; Infinity: for ever. */
+/** How long a program may run after the last message of zksh to the watchdog; Infinity: no limit. */
 export interface RunLimits {
-  /** SIGTERM then. */
+  /** The watchdog sends SIGTERM after this time. */
   readonly stopInMs: number;
-  /** SIGKILL then. */
+  /** The watchdog sends SIGKILL after this time. */
   readonly killInMs: number;
 }
 
 export interface PrepareOptions {
   /**
-   * The terminal is now as the program is to find it. Otherwise that is looked up when the program
-   * is started.
+   * True: save the terminal's modes now. False: save them when the program is started, because the
+   * line editor uses the terminal until then.
    */
   readonly savesTerminal: boolean;
 }
 
-/** What a guarded program needs beside it, made ready while its lock is queued for. */
+/** The watchdog and the checks of a guarded program, started while zksh still queues for the lock. */
 export interface GuardPreparation {
-  /** To be called in any case, at the latest when the program has ended. May be called twice. */
+  /** Ends the watchdog. Must be called, at the latest when the program has ended; may be called twice. */
   dispose(): void;
 }
 
 /**
- * A program that may only run while something is held: it has our stdin, stdout and stderr, and
- * never outlives its permission.
+ * A program that may only run while a lock is held. It inherits stdin, stdout and stderr of zksh,
+ * and is stopped when its permission ends (see {@link RunLimits}).
  */
 export interface GuardRequest {
   readonly argv: readonly [string, ...string[]];
   /** Added to the environment. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * `own`: a process group of its own, as cron and CI want it. `share`: ours, so that the terminal's keys reach it.
-   * `auto`: share where there is a controlling terminal.
+   * `own`: a process group of its own, which suits cron and CI. `share`: the group of zksh, so that
+   * the keys of the terminal reach the program. `auto`: share where there is a controlling terminal.
    */
   readonly group: "auto" | "own" | "share";
   /**
-   * Told of every signal that zksh gets while the program runs, after it has been passed on where
-   * that is right. Nobody else hears of it meanwhile.
+   * Called for every signal that zksh gets while the program runs, after the signal was forwarded
+   * to the program where it should be. Other listeners of zksh do not get it meanwhile.
    */
   readonly onSignal: (signal: NodeJS.Signals) => void;
   /**
-   * We have more to do when it has ended: a SIGTERM or SIGHUP that came meanwhile is then told to
-   * whoever listened before. It was meant for all of us, unlike the keys for the program in the
-   * foreground.
+   * zksh continues after the program (a script, the prompt). A SIGTERM or SIGHUP that came meanwhile
+   * is then emitted again for the earlier listeners, because it was meant for zksh too; keys such
+   * as Ctrl-C were meant for the program in the foreground only.
    */
   readonly goesOn?: boolean;
-  /**
-   * Aborted before the program was started: it is not started any more. Of no meaning afterwards.
-   */
+  /** Aborting it before the program has started cancels the start; later it has no effect. */
   readonly signal?: AbortSignal;
-  /**
-   * Called at the last moment before it begins; what it throws is thrown instead, and nothing has
-   * run.
-   */
+  /** The last check before the program begins. When it throws, nothing has run. */
   readonly mayStart?: () => void;
   /**
-   * Asked when the watchdog is armed, before the program begins: see {@link GuardedChild.permit}.
-   * Left out: for ever.
+   * The first limits, for arming the watchdog before the program begins; see
+   * {@link GuardedChild.permit}. Left out: no limits.
    */
   readonly firstPermit?: () => RunLimits;
-  /** What the program gets first when zksh is dead. SIGTERM, and a grace, where it is left out. */
-  readonly deathSignal?: "SIGTERM" | "SIGKILL";
   /**
-   * The process that would end the program in our place has ended, and no other can be started: the
-   * program must not rely on it any longer.
+   * The first signal of the watchdog to the program when zksh is dead. The default is SIGTERM, and
+   * SIGKILL after a grace.
    */
+  readonly deathSignal?: "SIGTERM" | "SIGKILL";
+  /** Called when the watchdog has ended and no other can be started. */
   readonly onUnguarded?: (error: Error) => void;
-  /** What `prepareGuard` has made ready. Left out: made now. */
+  /** The result of `prepareGuard`. Left out: prepared now. */
   readonly preparation?: GuardPreparation;
 }
 
-/** "All of it" below: the program and every process it has started that is still in its session. */
+/** "The tree" below: the program and every process it has started that is still in its session. */
 export interface GuardedChild {
   readonly pid: number;
   readonly hasOwnGroup: boolean;
   /**
-   * What signals can reach: less than all of it where the system does not show us our processes.
+   * What signals can reach: less than the tree where the system does not show us our processes.
    */
   readonly reach: "all" | "group" | "program";
   /**
-   * Settles when the program itself has ended; those it has started may still run. Never rejects.
+   * Resolves when the program itself has ended; processes that it has started may still run. Never
+   * rejects.
    */
   readonly ended: Promise<ChildEnd>;
   /**
-   * Sends a signal to all of it. Returns the processes that cannot be signalled: they belong to
-   * another user.
+   * Sends a signal to the tree. Returns the processes that cannot be signalled because they belong
+   * to another user.
    */
   signal(name: NodeJS.Signals): readonly number[];
-  /** Resolves when nothing of it runs any more. */
+  /** Resolves when no process of the tree runs any more. */
   gone(): Promise<void>;
   /**
-   * How long it may go on if nothing is heard from us any more, because we are frozen or dead: it
-   * is then asked to end (SIGTERM) after `stopInMs` and killed after `killInMs`, by a process that
-   * outlives us. Called again and again; the last word counts.
+   * Tells the watchdog how long the tree may run if zksh is frozen or dead from now on: it gets
+   * SIGTERM after `stopInMs` and SIGKILL after `killInMs`. Each call replaces the limits before.
    */
   permit(limits: RunLimits): void;
   /**
-   * It was ended because that time had run out, without a word from us; known as soon as it has
-   * `ended`.
+   * True when the watchdog ended the program because those limits had passed; valid once the
+   * program has `ended`.
    */
   wasOutOfTime(): boolean;
   /**
-   * Gives signals and terminal back as they were; to be called when nothing of it runs any more.
+   * Restores signal handlers and the terminal, and ends the watchdog; to be called when no process
+   * of the tree runs any more.
    */
   dispose(): Promise<void>;
 }

@@ -2,19 +2,19 @@ import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import type { Environment, ProgramSearch } from "./child-requests.ts";
 
-/** Where the C library looks when there is no PATH. */
+/** The search path of the C library when PATH is not set. */
 const DEFAULT_PATH = "/bin:/usr/bin";
 
 /**
- * Finds what would be run, by execvp's rules: a name with a slash is a path, any other is looked
- * for in PATH.
+ * Finds the file that execvp(3) would run: a name with a slash is a path, any other name is looked
+ * up in PATH.
  */
 export async function findProgram(name: string, env: Environment): Promise<ProgramSearch> {
   let refused: ProgramSearch | undefined;
   for (const path of candidates(name, env.PATH ?? DEFAULT_PATH)) {
     const search = await look(path);
     if (search.kind === "found") return search;
-    // A file that may not be run does not end the search, but is remembered.
+    // A file without execute permission does not end the search, but is remembered.
     if (search.kind === "not-executable") refused ??= search;
   }
   return refused ?? { kind: "not-found" };

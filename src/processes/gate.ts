@@ -1,7 +1,7 @@
 /**
- * A command is started at a gate: a shell that waits for a line on a pipe and then becomes the
- * command, in the same process. So there is a process to guard before anything of the command has
- * run; and when zksh dies first, the pipe closes and nothing runs.
+ * A command is started at a gate: a shell that reads a line from a pipe and then becomes the
+ * command (exec), in the same process. So the watchdog can be armed with the command's process
+ * before the command runs; when zksh dies first, the pipe closes and the command never runs.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,31 +11,30 @@ import { LockError } from "../errors.ts";
 import type { Environment } from "./child-requests.ts";
 import { startFailure } from "./start-failure.ts";
 
-/** POSIX has no path for them, but every system does. */
+/** POSIX does not name these paths, but all supported systems have them. */
 const SHELL = "/bin/sh";
 const ENV = "/usr/bin/env";
 
-/** Where the pipe is; not stdin, which is the command's. */
+/** The descriptor of the pipe. stdin belongs to the command. */
 const GATE_FD = 3;
 const PREFIX = "ZKSH_GATE_";
 
 /** Shells add these where they are missing. */
 const ADDED_BY_SHELLS = ["PWD", "OLDPWD", "SHLVL", "_"];
 /**
- * Names that mean something to some shell: it changes them, leaves them out, or does as they say
- * (tracing, warnings about locales). Dash, bash, busybox and ksh leave the rest alone, as long as
- * it is a name by their own rules.
+ * Variables that some shell changes, drops or obeys (tracing, warnings about locales). Dash, bash,
+ * busybox and ksh pass all others on if their names are valid in the shell language.
  */
-const MEANS_SOMETHING =
+const SPECIAL_TO_SHELLS =
   /^(BASH.*|COLUMNS|DIRSTACK|ENV|EPOCH.*|EUID|FCEDIT|FPATH|FUNCNAME|GROUPS|HIST.*|IFS|KSH.*|LANG|LANGUAGE|LC_.*|LINENO|LINES|MAIL.*|OPT(ARG|IND|ERR)|PIPESTATUS|POSIXLY_CORRECT|PPID|PS\d|RANDOM|SECONDS|SHELLOPTS|SRANDOM|TIMEFORMAT|TMOUT|UID|VISUAL|ZSH.*)$/;
 
 export interface GateOptions {
   readonly argv: readonly [string, ...string[]];
-  /** The command's, exactly. */
+  /** The exact environment of the command. */
   readonly environment: Environment;
-  /** Words before those of the gate, such as setpriv's. */
+  /** A command that starts the gate, such as setpriv with its options. */
   readonly prefix: readonly string[];
-  /** A session and group of its own. */
+  /** True: a session and a process group of its own. */
   readonly isDetached: boolean;
 }
 
@@ -49,11 +48,11 @@ export class Gate {
     this.child = child;
     this.pid = pid;
     this.#pipe = pipe;
-    // The shell may have been killed, which its end tells.
+    // EPIPE after the shell was killed; the exit event tells about that.
     pipe.on("error", () => {});
   }
 
-  /** Throws LockError when the system cannot start it. */
+  /** Throws LockError when the system cannot start the shell. */
   static async start({ argv, environment, prefix, isDetached }: GateOptions): Promise<Gate> {
     refuseWithout(SHELL, argv[0]);
     refuseWithout(ENV, argv[0]);
@@ -73,7 +72,7 @@ export class Gate {
         stdio: ["inherit", "inherit", "inherit", "pipe"],
         env,
       });
-      // Some failures are thrown, others are told.
+      // Node throws some failures and emits others.
       if (child.pid === undefined) throw (await once(child, "error"))[0];
       return new Gate(child, child.pid, child.stdio[GATE_FD] as Writable);
     } catch (cause) {
@@ -91,7 +90,7 @@ export class Gate {
     const { child } = this;
     const ended = child.exitCode === null && child.signalCode === null && once(child, "exit");
     this.#pipe.destroy();
-    // It may have been stopped, and would not see the pipe's end.
+    // A stopped shell would not see the end of the pipe.
     child.kill("SIGKILL");
     await ended;
   }
@@ -113,9 +112,9 @@ function refuseWithout(tool: string, command: string): void {
 }
 
 /**
- * What the gate runs, and in which environment. A shell does not hand on an environment as it was,
- * so what it would change is hidden from it in variables of the gate's own (never in words, which
- * all users can see) and put back by env(1).
+ * The script of the gate and its environment. A shell changes some environment variables, so those
+ * are carried under names of the gate's own and restored by env(1). They are never carried as
+ * arguments, which all users of the machine can see.
  */
 function gateScript(environment: Environment): {
   readonly script: string;
@@ -140,7 +139,7 @@ function isSafe(name: string): boolean {
   const isName = /^[A-Za-z_]\w*$/.test(name);
   return (
     isName &&
-    !MEANS_SOMETHING.test(name) &&
+    !SPECIAL_TO_SHELLS.test(name) &&
     !ADDED_BY_SHELLS.includes(name) &&
     !name.startsWith(PREFIX)
   );

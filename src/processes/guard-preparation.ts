@@ -3,10 +3,10 @@ import type { Environment, GuardPreparation, PrepareOptions } from "./child-requ
 import { saveTerminalModes } from "./terminal-modes.ts";
 import { WatchdogLink } from "./watchdog-link.ts";
 
-/** What takes time and does not need the lock: done while zksh connects and queues. */
+/** The slow part of starting a guarded program, done while zksh connects and queues. */
 export class Preparation implements GuardPreparation {
   readonly watchdog: WatchdogLink;
-  /** The system has a setpriv that makes the kernel signal the command when zksh dies. */
+  /** True when setpriv(1) can make the kernel signal the command when zksh dies. */
   readonly hasSetpriv: Promise<boolean>;
   readonly #terminal: Promise<() => Promise<void>> | undefined;
 
@@ -16,7 +16,7 @@ export class Preparation implements GuardPreparation {
     this.#terminal = savesTerminal ? saveTerminalModes() : undefined;
   }
 
-  /** Sets the terminal's modes as they were before the command. */
+  /** Resolves with the function that restores the terminal's modes. */
   terminal(): Promise<() => Promise<void>> {
     return this.#terminal ?? saveTerminalModes();
   }
@@ -26,9 +26,7 @@ export class Preparation implements GuardPreparation {
   }
 }
 
-/**
- * Throws LockError when the watchdog cannot be started: better now than after an hour in the queue.
- */
+/** Throws LockError when the watchdog cannot be started, so that zksh does not queue in vain. */
 export async function prepareGuard(
   environment: Environment,
   options: PrepareOptions,
@@ -45,7 +43,7 @@ export function setprivWords(signal: "SIGTERM" | "SIGKILL"): string[] {
 function findSetpriv(environment: Environment): Promise<boolean> {
   if (process.platform !== "linux") return Promise.resolve(false);
   const [file = "", ...args] = setprivWords("SIGTERM");
-  // Older ones, and busybox's, do not know the option.
+  // Older versions, and busybox, do not know the option.
   return new Promise((resolve) => {
     execFile(file, [...args, "true"], { env: { ...environment } }, (error) => resolve(!error));
   });

@@ -11,13 +11,13 @@ import { takeSignals } from "./signals.ts";
 import { startFailure } from "./start-failure.ts";
 import { hasControllingTerminal } from "./terminal-modes.ts";
 
-/** Those that are not keys for the program in the foreground. */
+/** Signals for zksh as well as for the program: no key of the terminal sends them. */
 const FOR_ALL: readonly Taken[] = ["SIGTERM", "SIGHUP"];
 
 /**
- * Starts a program that has our stdin, stdout and stderr, at a gate that opens when the watchdog
- * has confirmed whom it guards and until when. Throws LockError when the program cannot be started,
- * and InterruptedError when a signal told us to end before it was.
+ * Starts a program at a gate, with stdin, stdout and stderr of zksh. The gate opens when the
+ * watchdog has confirmed the process and its deadlines. Throws LockError when the program cannot be
+ * started, and InterruptedError when a signal told zksh to end before that.
  */
 export async function startGuarded(
   request: GuardRequest,
@@ -61,7 +61,7 @@ export async function startGuarded(
   }
 }
 
-/** The signals to zksh from the moment that a program is to be started until it has ended. */
+/** Handles the signals to zksh from the start of a program to its end. */
 class StartSignals {
   /** Rejects when zksh is told to end before the program has begun. */
   readonly told: Promise<never>;
@@ -87,7 +87,7 @@ class StartSignals {
     if (this.#ending || this.#request.signal?.aborted) throw new InterruptedError();
   }
 
-  /** The program has begun: from now on signals are for it. */
+  /** The program has begun: from now on signals are forwarded to it. */
   passOnTo(guarded: Guarded): void {
     this.#guarded = guarded;
     this.#request.signal?.removeEventListener("abort", this.#aborted);
@@ -102,7 +102,7 @@ class StartSignals {
       process.emit(this.#endingForAll, this.#endingForAll);
   }
 
-  /** The program has never begun: a signal was not for it, but for those who listened before. */
+  /** The program has never begun: a signal to end goes to the earlier listeners. */
   giveBackUnused(): void {
     this.#request.signal?.removeEventListener("abort", this.#aborted);
     this.#stopTaking();
@@ -131,7 +131,10 @@ async function refuseUnlessFound(name: string, environment: Environment): Promis
     throw new LockError("command-not-executable", `cannot start ${name}: not executable`);
 }
 
-/** A shell that was killed at the gate counts as a program that was killed at once. */
+/**
+ * Throws when the shell at the gate exited. A shell that was killed counts as a program that was
+ * killed at once.
+ */
 function refuseIfShellFailed(name: string, { child: { exitCode } }: Gate): void {
   if (exitCode === null) return;
   const why = `the shell that starts it ended with code ${exitCode}`;
@@ -151,7 +154,7 @@ async function startAtGate(
   const { ZK_LOCK_SEQUENCER: sequencer } = env;
   const [name, value] =
     sequencer === undefined ? ["ZKSH_GUARD", randomUUID()] : ["ZK_LOCK_SEQUENCER", sequencer];
-  // Where processes cannot be looked up, a group of its own is all that can be signalled.
+  // Without a process table, only a process group of its own can be signalled as a whole.
   const isShared = group === "share" || (group === "auto" && hasTerminal && isTableOurs());
   const gate = await Gate.start({
     argv,

@@ -6,21 +6,18 @@ import { isTableOurs } from "./process-table.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import type { WatchdogLink } from "./watchdog-link.ts";
 
-/** Those that tell a program to end. */
+/** Signals that tell a program to end. */
 export const ENDING = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-/** Those that zksh hears while a program runs. */
+/** Signals that zksh handles itself while a program runs. */
 export const TAKEN = [...ENDING, "SIGUSR1", "SIGUSR2", "SIGCONT", "SIGWINCH", "SIGTSTP"] as const;
 export type Taken = (typeof TAKEN)[number];
-/** Those after which the program is not expected to go on as before. */
+/** Signals after which the program is expected to end. */
 const STOPPING: readonly string[] = [...ENDING, "SIGKILL", "SIGABRT"];
 
 const POLL_MS = 25;
-/**
- * What a program gets to tidy up the terminal after Ctrl-Z; one that has not stopped by then will
- * not.
- */
+/** The time to restore the terminal after Ctrl-Z; a program that still runs then ignores SIGTSTP. */
 const STOP_WITHIN_MS = 1_000;
-/** By then the end of a program that was killed before has been told. */
+/** Within this time Node reports the end of a program that was killed before. */
 const LATE_MS = 1_000;
 const FOR_EVER: RunLimits = {
   stopInMs: Number.POSITIVE_INFINITY,
@@ -36,7 +33,7 @@ export interface GuardedParts {
   readonly signals: { giveBack(): void };
 }
 
-/** A program behind its gate, or past it. */
+/** A program at its gate, or running. */
 export class Guarded implements GuardedChild {
   readonly pid: number;
   readonly hasOwnGroup: boolean;
@@ -46,12 +43,12 @@ export class Guarded implements GuardedChild {
   #stopAt = NEVER;
   #killAt = NEVER;
   /**
-   * After a permit that came too late: the watchdog may have acted in between, and the program's
-   * end is yet to be told.
+   * Set by a permit that came too late: until then, the end of the program may be the work of the
+   * watchdog and not yet reported by Node.
    */
   #lateUntil = PAST;
   #wasOutOfTime = false;
-  /** It was not given the time to put the terminal right. */
+  /** The program had no time to restore the terminal. */
   #wasForced = false;
   /** Ctrl-Z was pressed, and the program has not stopped yet. */
   #isStopping = false;
@@ -67,7 +64,7 @@ export class Guarded implements GuardedChild {
         tree.programEnded();
         this.#isStopping = false;
         this.#wasForced ||= killedBy !== null;
-        // Otherwise we have just told the watchdog how much longer: it acts when we are frozen.
+        // With limits that are not over yet, the watchdog had no reason to act.
         this.#wasOutOfTime ||=
           killedBy !== null && (this.#isOutOfTime() || msUntil(this.#lateUntil) > 0);
         resolve(code === null ? { killedBy: killedBy ?? "" } : { code });
@@ -75,7 +72,7 @@ export class Guarded implements GuardedChild {
     });
   }
 
-  /** Resolves when the watchdog has confirmed; the gate may open then. */
+  /** Resolves when the watchdog has confirmed process and deadlines; the gate may open then. */
   arm({
     firstPermit = () => FOR_EVER,
     deathSignal = "SIGTERM",
@@ -136,7 +133,7 @@ export class Guarded implements GuardedChild {
     }
   }
 
-  /** What a signal to us means for the program. */
+  /** Forwards a signal that zksh got. */
   passOn(signal: Taken): void {
     const { tree } = this.#parts;
     if (signal === "SIGTSTP") void this.#stop();
@@ -145,20 +142,21 @@ export class Guarded implements GuardedChild {
   }
 
   /**
-   * Keys and a new size are told to all who share the terminal: passed on, they would come twice.
+   * True when the terminal has sent the signal to the program as well (keys, a new size), so that
+   * forwarding it would deliver it twice.
    */
   #hasFromTerminal(signal: Taken): boolean {
     if (this.hasOwnGroup) return false;
-    // It cannot be told whether it came from a key.
+    // Whether SIGINT came from a key is not known.
     if (signal === "SIGINT") return true;
     return this.#parts.hasTerminal && (signal === "SIGQUIT" || signal === "SIGWINCH");
   }
 
-  /** Ctrl-Z: stops us behind the program, because a program that does not stop needs us. */
+  /** Ctrl-Z: zksh stops after the program only, because a program that goes on needs its guard. */
   async #stop(): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
-    // SIGTSTP means nothing to a group that no shell looks after.
+    // The kernel ignores SIGTSTP in an orphaned process group, which an own group is.
     if (this.hasOwnGroup) this.#parts.tree.signal("SIGSTOP");
     const until = deadlineIn(STOP_WITHIN_MS);
     while (this.#isStopping && msUntil(until) > 0) {
@@ -173,7 +171,7 @@ export class Guarded implements GuardedChild {
   #goOn(): void {
     const { tree } = this.#parts;
     this.#isStopping = false;
-    // It may not run again when its time is over.
+    // It must not run again when its lock has been lost meanwhile.
     if (msUntil(this.#killAt) <= 0) {
       this.#wasOutOfTime = true;
       this.signal("SIGKILL");

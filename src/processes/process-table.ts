@@ -2,16 +2,16 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { isShortage } from "./spare-descriptor.ts";
 
-/** A process, as the system's table has it. */
+/** A process in the system's table. */
 export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** Where the system does not tell, the group stands for it. */
+  /** The group where the system does not show sessions (ps). */
   readonly session: number;
-  /** `blocked`: it waits for something that no signal but SIGKILL ends. */
+  /** `blocked`: uninterruptible; it handles no signal now. */
   readonly state: "running" | "blocked" | "stopped" | "zombie";
-  /** When it was started: the same number with another start is another process. */
+  /** Its start time: the same pid with another start time is another process. */
   readonly start: string;
 }
 
@@ -23,9 +23,9 @@ const STATES: Readonly<Record<string, ProcessRow["state"]>> = {
 };
 
 /**
- * True when the system's table shows our own processes under the numbers that we know them by.
- * /proc may be missing, or be that of another pid namespace (`unshare --pid` without
- * `--mount-proc`), where the same numbers are other processes.
+ * True when the system's table shows the processes of our pid namespace. /proc may be missing, or
+ * belong to another pid namespace (`unshare --pid` without `--mount-proc`), where the same pids are
+ * other processes.
  */
 export function isTableOurs(): boolean {
   if (process.platform !== "linux") return psTable().some(({ pid }) => pid === process.pid);
@@ -48,7 +48,7 @@ export function processTable(): ProcessRow[] {
   );
 }
 
-/** One process; undefined when there is none of that number, or the table is not ours. */
+/** One process; undefined when there is none with that pid, or the table is not ours. */
 export function findProcess(pid: number): ProcessRow | undefined {
   if (process.platform !== "linux") return psTable().find((row) => row.pid === pid);
   return isTableOurs() ? linuxProcess(pid) : undefined;
@@ -77,10 +77,10 @@ function linuxProcess(pid: number): ProcessRow | undefined {
     if (isShortage(error)) throw error;
     return undefined;
   }
-  // The name stands in brackets and may have any character in it.
+  // The second field is the name, in brackets, and may contain any character.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state = "", parent, group, session] = fields;
-  // When only the first of several threads has ended, the process still runs.
+  // The state is that of the first thread; the process runs on while others do.
   const isZombie = /[ZX]/.test(state) && Number(fields[17]) <= 1;
   return {
     pid,

@@ -8,38 +8,35 @@ import {
 } from "./process-table.ts";
 import { isShortage, SpareDescriptor } from "./spare-descriptor.ts";
 
-/**
- * Which processes belong together: the program and what it has started, unless that has made a
- * session of its own.
- */
+/** What tells the processes of a tree from others; see {@link ProcessTree}. */
 export interface TreeIdentity {
-  /** The program's process. */
+  /** The pid of the program. */
   readonly pid: number;
   readonly start: string;
-  /** The session that all of it is in; the program's own number when it leads one. */
+  /** The session of the tree; the program's pid when it leads the session. */
   readonly session: number;
-  /** The process that has started the program, and is no part of the tree. */
+  /** The pid of zksh, which is no part of the tree. */
   readonly guard: number;
-  /** `NAME=value` in the environment of all of it: finds those whose parents have ended. */
+  /** `NAME=value` in the environment of the tree: finds processes whose parents have ended. */
   readonly mark: string;
 }
 
 /**
- * What is forked during one look is found in the next; a program that does nothing but fork must
- * not keep us for ever.
+ * The table is read again to find processes that were forked during the last reading. The limit is
+ * for a program that forks all the time.
  */
 const MAX_LOOKS = 20;
 /**
- * Without a table a zombie that is never waited for looks like a process: after SIGKILL, this is
- * what it gets to end.
+ * Without a table, a zombie that is never waited for looks like a running process. So after SIGKILL
+ * the group counts as ended after this time.
  */
 const KILLED_WITHIN_MS = 1_000;
 
-/** A program and the processes it has started. */
+/** A program and the processes it has started, except those in a session of their own. */
 export class ProcessTree {
   readonly identity: TreeIdentity;
   readonly #spare = new SpareDescriptor();
-  /** Those seen earlier: number → start. */
+  /** Members seen earlier: pid → start time. */
   readonly #known = new Map<number, string>();
   #isGone = false;
   #hasProgramEnded = false;
@@ -60,7 +57,7 @@ export class ProcessTree {
     return this.identity.session === this.identity.pid;
   }
 
-  /** The program has been waited for: its number may belong to another process soon. */
+  /** The program has been waited for: its pid may belong to another process from now on. */
   programEnded(): void {
     this.#hasProgramEnded = true;
   }
@@ -71,8 +68,8 @@ export class ProcessTree {
   }
 
   /**
-   * Sends the signal to all of it, also to what is being forked meanwhile. Returns the processes
-   * that could not be signalled because they belong to another user.
+   * Sends the signal to the tree, also to processes that are being forked meanwhile. Returns the
+   * processes that could not be signalled because they belong to another user.
    */
   signal(name: NodeJS.Signals): number[] {
     return this.#read(() => this.#signal(name), undefined) ?? this.#signalUnseen(name);
@@ -86,7 +83,7 @@ export class ProcessTree {
     return this.#read(() => this.#signalGroup(name), undefined) ?? this.#signalUnseen(name);
   }
 
-  /** True when nothing of it runs any more; it then stays true. */
+  /** True when no process of the tree runs any more; it then stays true. */
   isGone(): boolean {
     return this.#read(() => this.#isGoneNow(), undefined) ?? this.#isEmptyUnseen();
   }
@@ -108,7 +105,7 @@ export class ProcessTree {
   }
 
   #isStopped(): boolean {
-    // Where nothing can be looked up: a group that was sent SIGSTOP stops.
+    // Without a table: a group that was sent SIGSTOP stops.
     if (!isTableOurs()) return this.hasOwnGroup;
     const program = this.#program();
     if (program?.state !== "blocked") return program?.state === "stopped";
@@ -122,12 +119,12 @@ export class ProcessTree {
   #signal(name: NodeJS.Signals): number[] {
     if (this.#isGoneNow()) return [];
     const isRefused = this.#signalGroup(name);
-    // Of a group it is found out below who has refused it, where there is a table.
+    // With a table, the members of a group that refused the signal are found below.
     const refused = new Set(this.hasOwnGroup && isTableOurs() ? [] : isRefused);
     const told = new Set([this.identity.pid]);
     for (let looks = 0; looks < MAX_LOOKS; looks++) {
       const members = this.#members(processTable());
-      // The system does not say which members of a group it has left out.
+      // kill(2) does not say which members of a group it has skipped.
       for (const { pid, group } of members) {
         if (this.#isOwn(group) && send(pid, 0) === "refused") refused.add(pid);
       }
@@ -142,7 +139,7 @@ export class ProcessTree {
   }
 
   #signalGroup(name: NodeJS.Signals): number[] {
-    // Never once nothing was left: its numbers may belong to others by then.
+    // Never after the tree has ended: its pids may belong to other processes by then.
     if (this.#isGone) return [];
     const { pid } = this.identity;
     if (this.hasOwnGroup && this.#isNumberReused(findProcess(pid))) return [];
@@ -169,12 +166,12 @@ export class ProcessTree {
   }
 
   #isGoneNow(): boolean {
-    // Twice: what was forked by one that ended during the first look is found in the second.
+    // Twice, to find a process whose parent forked it and ended during the first reading.
     this.#isGone ||= !this.#isAnyKnownRunning() && this.#isEmpty() && this.#isEmpty();
     return this.#isGone;
   }
 
-  /** Spares the whole table most of the time. */
+  /** Makes reading the whole table unnecessary most of the time. */
   #isAnyKnownRunning(): boolean {
     for (const [pid, start] of this.#known) {
       const row = findProcess(pid);
@@ -190,7 +187,7 @@ export class ProcessTree {
     if (!isTableOurs()) return this.#isEmptyUnseen();
     const table = processTable();
     if (this.#members(table).length > 0) return false;
-    // A /proc that hides the processes of other users (hidepid) still has them in the group.
+    // /proc may hide processes of other users (hidepid), but the group still has them.
     const isHidden = !table.some(({ group }) => group === pid) && send(-pid, 0) === "refused";
     return !(this.hasOwnGroup && isHidden);
   }
@@ -214,8 +211,8 @@ export class ProcessTree {
   }
 
   /**
-   * In a session with others: the program, those seen with it, those that have its mark, and the
-   * children of them all.
+   * The members in a session that is shared with other programs: the program, members seen earlier,
+   * processes with its mark, and the descendants of all of these.
    */
   #family(rows: readonly ProcessRow[]): ProcessRow[] {
     const { pid, start, mark } = this.identity;
@@ -245,7 +242,7 @@ export class ProcessTree {
 type Sent = "sent" | "refused" | "none";
 
 function send(pid: number, signal: NodeJS.Signals | 0): Sent {
-  // To the system 0 is our own group and -1 every process: never, whatever went wrong before.
+  // For kill(2), 0 is our own group and -1 every process: never signal those.
   if (!(Math.abs(pid) > 1) || pid === process.pid) return "none";
   try {
     process.kill(pid, signal);

@@ -4,17 +4,14 @@ import { UsageError } from "../errors.ts";
 import type { ChildEnd, ChildRequest, Environment } from "./child-requests.ts";
 import { hasInEnvironment, type ProcessRow, processTable } from "./process-table.ts";
 
-/** What a program gets to end by itself after SIGTERM. */
+/** The time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2_000;
 /**
- * What is forked during one look is found in the next; a program that does nothing but fork must
- * not keep us for ever.
+ * The table is read again to find processes that were forked during the last reading. The limit is
+ * for a program that forks all the time.
  */
 const MAX_LOOKS = 20;
-/**
- * In the environment of the program and of all that it starts: tells them from processes that have
- * got their numbers.
- */
+/** In the environment of the program and of all that it starts: tells them from reused pids. */
 const MARK = "ZKSH_RUN";
 
 /**
@@ -36,12 +33,9 @@ export async function runChild(
     stdio: ["pipe", "inherit", "inherit"],
     env: { ...environment, ...env, [MARK]: mark },
   });
-  /**
-   * Seen in the program's session while the program itself was there: its number could not be
-   * another's.
-   */
+  /** Members of the program's session, seen while the program itself ran and its pid was its own. */
   const known = new Map<number, string>();
-  // It need not read what it is given.
+  // EPIPE: the program need not read its input.
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   let grace: NodeJS.Timeout | undefined;
@@ -64,18 +58,18 @@ export async function runChild(
   }
 }
 
-/** How the processes of a program that has ended are told from others. */
+/** What tells the processes of a program that has ended from processes with reused pids. */
 export interface Proof {
-  /** Number → start of those that were there while the program ran. */
+  /** Pid → start time of the processes seen while the program ran. */
   readonly known: ReadonlyMap<number, string>;
-  /** `NAME=value` in the environment of those that it has started. */
+  /** `NAME=value` in the environment of the processes that it has started. */
   readonly mark: string;
 }
 
 /**
- * Kills what a program that led the session `session` has left behind. The program has ended, so
- * that its number may belong to another process and another session already: a process without
- * proof is left alone.
+ * Kills the processes that the program that led the session `session` has left behind. Its pid may
+ * be the pid and the session of another program by now, so only processes with {@link Proof} are
+ * killed.
  */
 export function killLeftBehind(session: number, { known, mark }: Proof): void {
   const killed = new Set<number>();
@@ -112,10 +106,7 @@ function ended(child: ChildProcess, file: string): Promise<ChildEnd> {
   });
 }
 
-/**
- * Only while the program has not been waited for: its number, and that of its group, cannot be
- * another's until then.
- */
+/** Only before the program has been waited for: until then its pid and group cannot be reused. */
 function killGroup({ pid, exitCode, signalCode }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid !== undefined && exitCode === null && signalCode === null) kill(-pid, signal);
 }
@@ -124,6 +115,6 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

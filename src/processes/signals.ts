@@ -4,15 +4,14 @@ type Listener = (signal: NodeJS.Signals) => void;
 const TAKEN = Symbol("taken");
 
 /**
- * Hears the signals until they are given back with the function returned. The takers of a signal
- * form a stack: only the newest hears it, and when it gives the signal back, the one before hears
- * it again.
+ * Listens to signals until the returned function is called. The listeners of a signal form a stack:
+ * only the newest is called, and when it stops listening, the one before is called again.
  */
 export function takeSignals<Name extends NodeJS.Signals>(
   names: readonly Name[],
   listener: (signal: Name) => void,
 ): () => void {
-  // The stack is the process's own list of listeners, so that there is nothing else to keep.
+  // The process's own list of listeners is the stack, so that no other state is needed.
   const hear = Object.assign(
     (signal: NodeJS.Signals) => {
       if (newest(signal) === hear) listener(signal as Name);

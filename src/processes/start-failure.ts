@@ -1,6 +1,6 @@
 import { LockError } from "../errors.ts";
 
-/** What the system says when it cannot start a process, and what to do about it. */
+/** The error codes of a process that cannot be started, in words, with a hint where there is one. */
 const REASONS: Readonly<Record<string, readonly [why: string, hint?: string]>> = {
   EMFILE: ["too many open files", "ulimit -n shows how many zksh may have; it needs about 30"],
   ENFILE: ["too many open files on this machine"],

@@ -3,7 +3,7 @@ import { closeSync, openSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { isatty } from "node:tty";
 
-/** True when keys such as Ctrl-C can reach us. */
+/** True when keys such as Ctrl-C can reach zksh. */
 export function hasControllingTerminal(): boolean {
   return isatty(0) || isatty(1) || opens("/dev/tty");
 }
@@ -18,7 +18,7 @@ function opens(path: string): boolean {
 }
 
 /**
- * Notes the modes of the terminal on stdin; the function returned sets them again. Does nothing
+ * Saves the modes of the terminal on stdin; the returned function restores them. Does nothing
  * without a terminal.
  */
 export async function saveTerminalModes(): Promise<() => Promise<void>> {
@@ -29,11 +29,11 @@ export async function saveTerminalModes(): Promise<() => Promise<void>> {
   };
 }
 
-/** What stty says; nothing when it fails. */
+/** The output of stty; empty when it fails. */
 function stty(argument: string): Promise<string> {
   return new Promise((resolve) => {
-    // A program that was killed may have left the terminal to its own group: setting modes from the
-    // background would stop us, unless that signal is ignored.
+    // A program that was killed may have left the terminal to its own group. Setting modes from the
+    // background sends SIGTTOU, which would stop stty unless it is ignored.
     const child = spawn("sh", ["-c", 'trap "" TTOU; exec stty "$1"', "sh", argument], {
       stdio: ["inherit", "pipe", "ignore"],
     });

@@ -9,7 +9,7 @@ export interface Armament {
   readonly tree: TreeIdentity;
   readonly stopAt: Deadline;
   readonly killAt: Deadline;
-  /** What the tree gets first when zksh is dead. */
+  /** The first signal to the tree when zksh is dead. */
   readonly deathSignal: "SIGTERM" | "SIGKILL";
   /** The watchdog has ended, and no other could be started and armed. */
   onUnguarded(error: LockError): void;
@@ -20,17 +20,17 @@ interface Handles {
   reject(error: LockError): void;
 }
 
-/** So many processes in a row that end, or do not answer, before they are of use. */
+/** So many watchdogs in a row may end, or not answer, before they are armed. */
 const MAX_FAILURES = 3;
-/** Before the second and later attempts: what the system lacks may be there again. */
+/** Before the second and later attempts: the shortage of processes or descriptors may have ended. */
 const PAUSE_MS = 100;
 /** Generous: it takes 30 ms on a machine with nothing else to do. */
 const ANSWER_WITHIN_MS = 10_000;
 
 /**
- * The watchdog, as zksh speaks to it: one process, and another as soon as it has ended. The command
- * may rely on it from the moment that {@link arm} has resolved until `onUnguarded` is called or
- * {@link bye} is said.
+ * The connection of zksh to its watchdog. When the watchdog process ends, another is started and
+ * armed. The command is guarded from the moment that {@link arm} has resolved until `onUnguarded` or
+ * {@link bye} is called.
  */
 export class WatchdogLink {
   /** Resolves when the system has started a process; rejects with LockError when it cannot. */
@@ -39,7 +39,7 @@ export class WatchdogLink {
   #start: Handles | undefined;
   #process: WatchdogProcess | undefined;
   #isReady = false;
-  /** Undefined: there is nothing to guard. */
+  /** Undefined: there is no process to guard. */
   #armament: Armament | undefined;
   #armings = 0;
   #confirmation: Handles | undefined;
@@ -68,7 +68,7 @@ export class WatchdogLink {
       this.#confirmation = { resolve, reject };
       if (this.#isReady) return this.#sendArmament();
       if (!this.#failure) return;
-      // It may have been a failure of that moment, an hour ago in the queue.
+      // The failure may be an hour old, from the time in the queue.
       this.#failures = 0;
       this.#spawn();
     });
@@ -92,7 +92,7 @@ export class WatchdogLink {
     if (this.#isReady) this.#say("stopping");
   }
 
-  /** There is nothing to guard any more. May be called twice. */
+  /** Ends the watchdog: there is no process to guard any more. May be called twice. */
   bye(): void {
     this.#armament = undefined;
     this.#confirmation = undefined;

@@ -14,13 +14,13 @@ export interface WatchdogListener {
   onSpawn(): void;
   /** It listens, and no signal that can be caught ends it any more. */
   onReady(): void;
-  /** It has taken in what it was armed with under this number. */
+  /** It has confirmed the `arm` with this number. */
   onArmed(id: number): void;
-  /** It has ended, or could not be started; told once. */
+  /** It has ended, or could not be started; called once. */
   onEnd(why: Error): void;
 }
 
-/** One watchdog process, as zksh speaks to it. Nothing here keeps zksh from ending. */
+/** One watchdog process, seen from zksh. It does not keep the event loop of zksh alive. */
 export class WatchdogProcess {
   readonly #listener: WatchdogListener;
   readonly #child: ChildProcess | undefined;
@@ -41,7 +41,7 @@ export class WatchdogProcess {
     if (stdin?.writable) stdin.write(`${line}\n`);
   }
 
-  /** Lets it end by itself; nothing more is told of it. */
+  /** Lets it end by itself; the listener is not called any more. */
   bye(): void {
     this.#hasEnded = true;
     this.say("bye");
@@ -49,7 +49,7 @@ export class WatchdogProcess {
     this.#child?.stdout?.destroy();
   }
 
-  /** Ends it, for a reason that is then told. */
+  /** Kills it and reports `why` as the reason of its end. */
   kill(why: Error): void {
     this.#child?.kill("SIGKILL");
     this.#end(why);
@@ -61,8 +61,8 @@ export class WatchdogProcess {
       detached: true,
       stdio: ["pipe", "pipe", "ignore"],
       cwd: "/",
-      // What is meant for our node (a debugger, a profiler) is not meant for this one, and it makes
-      // no TLS connections.
+      // NODE_OPTIONS of zksh (a debugger, a profiler) must not apply to the watchdog, which makes no
+      // TLS connections either.
       env: { ...environment, NODE_OPTIONS: undefined, NODE_EXTRA_CA_CERTS: undefined },
     });
     child.once("spawn", () => this.#listener.onSpawn());
@@ -95,7 +95,7 @@ export class WatchdogProcess {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     const why = error instanceof Error ? error : new Error(String(error));
-    // Never from within the constructor.
+    // Asynchronously, because the constructor may have called this.
     queueMicrotask(() => this.#listener.onEnd(why));
   }
 }
@@ -110,7 +110,7 @@ function withoutDebugger(version: string): string {
   return isKnown ? "--disable-sigusr1" : "--inspect-port=192.0.2.1:9229";
 }
 
-/** Beside us in dist/; the sources are run only by tests, which have built it. */
+/** In dist/, beside the bundle; only tests run the sources, after a build. */
 function watchdogFile(): string {
   const where = import.meta.url.endsWith(".ts") ? "../../dist/watchdog.cjs" : "./watchdog.cjs";
   return fileURLToPath(new URL(where, import.meta.url));

@@ -1,37 +1,37 @@
 /**
- * A program of its own, started beside a guarded program: when zksh is frozen or dead it ends what
- * zksh can no longer end. It reads lines from stdin:
+ * A process of its own, started beside a guarded program: it stops the program when zksh is frozen
+ * or dead and cannot. It reads lines from stdin:
  *
  *     permit STOP-AT KILL-AT   until when the program may run; each is MONOTONIC,BOOT (see Deadline)
- *     arm ID SIGNAL JSON       the processes to end (TreeIdentity), and what they get first when zksh is dead
- *     disarm                   there is nothing to end
- *     stopping                 zksh itself has asked them to end
- *     bye                      all is well
+ *     arm ID SIGNAL JSON       the processes to stop (TreeIdentity), and their first signal when zksh is dead
+ *     disarm                   there is no process to stop
+ *     stopping                 zksh itself has sent them a signal to end
+ *     bye                      the guarded program has ended; the watchdog ends too
  *
  * and answers on stdout: `ready` when no signal can end it any more, `armed ID` to each arm. The
- * end of stdin without a bye is the end of zksh.
+ * end of stdin without a bye means that zksh is dead.
  */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { type Deadline, deadlineIn, earlier, msUntil, NEVER } from "./monotonic-clock.ts";
 import { ProcessTree } from "./process-tree.ts";
 
-/** How late zksh may be with what it should do itself. */
+/** How late zksh may be with SIGTERM, before the watchdog sends it instead. */
 const TOLERANCE_MS = 250;
-/** What the program gets to end by itself when zksh is dead. */
+/** Between SIGTERM and SIGKILL when zksh is dead. */
 const GRACE_MS = 5_000;
 const POLL_MS = 50;
-/** Timers stand still while the machine is suspended: the other clock is looked at this often. */
+/** Timers stand still while the machine is suspended, so the boot-time clock is read this often. */
 const LONGEST_SLEEP_MS = 250;
-/** A process that is still there so long after SIGKILL cannot be ended by us. */
+/** A process that still runs so long after SIGKILL belongs to another user. */
 const GIVE_UP_AFTER_MS = 60_000;
 
 /**
- * All that can be caught and would end or stop us. Not those that the hardware raises (SIGSEGV,
- * SIGBUS, SIGFPE, SIGILL, SIGTRAP): after a real one there is nothing to go on with.
+ * All signals that can be caught and would end or stop this process, except those that the hardware
+ * raises (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP): a process cannot continue after those.
  */
 const IGNORED: readonly NodeJS.Signals[] = [
-  // First: until there is a listener, node answers it by opening a debugger.
+  // First: until there is a listener, Node opens its debugger on this signal.
   "SIGUSR1",
   "SIGUSR2",
   "SIGTERM",
@@ -73,7 +73,7 @@ class Watchdog {
     const lines = (this.#unread + chunk).split("\n");
     this.#unread = lines.pop() ?? "";
     for (const line of lines) this.#hear(line);
-    // The last permit counts: nothing is done before all of them have been read.
+    // The last permit counts, so all lines are read before anything is done.
     this.#look();
   }
 
@@ -139,8 +139,8 @@ class Watchdog {
   }
 
   #lookAgainIn(ms: number): void {
-    // When we were frozen too, newer lines may wait to be read; the event loop reads them before an
-    // immediate comes.
+    // After this process was frozen too, newer permits may wait in the pipe. The event loop reads them
+    // before it runs an immediate.
     const look = () => void setImmediate(() => this.#look());
     this.#timer = setTimeout(look, ms);
   }
@@ -164,7 +164,7 @@ function answer(word: string): void {
   try {
     writeSync(1, `${word}\n`);
   } catch {
-    // zksh is dead, which the end of stdin tells.
+    // EPIPE: zksh is dead, and stdin ends.
   }
 }
 
