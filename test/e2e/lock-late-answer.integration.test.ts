@@ -3,15 +3,19 @@
  * is left of the time for which the lock is provably held, counted from what was sent before: a
  * program that is started now would be stopped at once.
  */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { eventually, sleep } from "../support/eventually.ts";
+import type { ZkshProcess } from "../support/zksh-process.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 import { type Beat, LOCK, Scene } from "./lock-scene.ts";
 
 const it = test.concurrent;
-const T = 4_000;
+/** Long enough to connect, start and prove on a busy machine in what is left of it. */
+const T = 8_000;
+const ZKSH_TIMEOUT_MS = 8 * T;
 const SESSION = ["--session-timeout", `${T}ms`];
+
+vi.setConfig({ testTimeout: 10 * T });
 
 let server: ZooKeeperServer;
 
@@ -39,6 +43,11 @@ async function lateNetwork(
   return { through, late };
 }
 
+async function started(beat: Beat, zksh: ZkshProcess): Promise<void> {
+  await eventually(() => expect(beat.hasRun, zksh.stderr).toBe(true), { timeoutMs: 3 * T });
+  await beat.started(zksh);
+}
+
 /** Longer than what is proved at any time. */
 async function runsOn(beat: Beat): Promise<void> {
   await eventually(() => expect(beat.lastAt - (beat.lines[0]?.at ?? 0)).toBeGreaterThan(T), {
@@ -63,9 +72,10 @@ it.for([
   const beat = scene.beat();
   const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], {
     server: through,
+    timeoutMs: ZKSH_TIMEOUT_MS,
   });
   await late();
-  await beat.started(zksh);
+  await started(beat, zksh);
   await runsOn(beat);
   beat.end();
   expect(await zksh.result).toMatchObject({ code: 7, stderr: expect.stringMatching(says) });
@@ -75,7 +85,10 @@ it.for([
 it("without a program: held when it says so", async (context) => {
   const scene = await Scene.at(context, server.address);
   const { through, late } = await lateNetwork(scene, 0.85 * T);
-  const zksh = scene.start(["lock", ...SESSION, LOCK], { server: through });
+  const zksh = scene.start(["lock", ...SESSION, LOCK], {
+    server: through,
+    timeoutMs: ZKSH_TIMEOUT_MS,
+  });
   await late();
   await eventually(() => expect(zksh.stdout).toContain("ZK_LOCK_HELD"), { timeoutMs: 2 * T });
   await sleep(0.5 * T);
@@ -89,6 +102,7 @@ it("a signal meanwhile: no start, no loss, and no ticket is left", async (contex
   const beat = scene.beat();
   const zksh = scene.start(["lock", ...SESSION, LOCK, "--", ...beat.command()], {
     server: through,
+    timeoutMs: ZKSH_TIMEOUT_MS,
   });
   await late();
   await scene.queue(1);
@@ -99,26 +113,27 @@ it("a signal meanwhile: no start, no loss, and no ticket is left", async (contex
 });
 
 it("zksh was frozen between the lock and the start: the same wait", async (context) => {
+  // What is left of the lease after the pause must be less than the program needs, and enough to
+  // connect anew on a busy machine: 0.95 (young session) - 0.05 to 0.2 (start) - 0.5 (pause).
+  const options = [...SESSION, "--grace", `${0.35 * T}ms`];
   const scene = await Scene.at(context, server.address);
   const { proxy, server: through } = await scene.network();
   const [beat, slow] = [scene.beat(), scene.slowStart()];
-  const words = ["lock", ...SESSION, "--grace", `${0.35 * T}ms`, LOCK, "--", ...beat.command()];
-  const zksh = scene.start(words, { server: through, env: slow.env });
+  const zksh = scene.start(["lock", ...options, LOCK, "--", ...beat.command()], {
+    server: through,
+    env: slow.env,
+    timeoutMs: ZKSH_TIMEOUT_MS,
+  });
   await slow.reached();
-  const frozenAt = monotonicMs();
   zksh.kill("SIGSTOP");
   slow.goOn();
-  await sleep(0.6 * T);
+  await sleep(0.5 * T);
   // It connects anew, which takes longer than the start would.
   proxy.delay(50);
   zksh.kill("SIGCONT");
-  await beat.started(zksh);
+  await started(beat, zksh);
   await runsOn(beat);
   beat.end();
-  // On a busy machine the thawed process may reconnect after its lease has run out; then it queues
-  // again.
-  const wasLate = (beat.lines[0]?.at ?? 0) - frozenAt > 0.7 * T;
-  const stderr = expect.stringMatching(wasLate ? /^$|queuing again, at the end\n$/ : /^$/);
-  expect(await zksh.result).toMatchObject({ code: 7, stderr });
+  expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
   expect(beat.lines.filter(({ word }) => word.startsWith("pid:"))).toHaveLength(1);
 });
