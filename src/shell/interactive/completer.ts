@@ -125,7 +125,11 @@ async function completePath(
   if (tooMany !== undefined)
     return { text: before, shown: [], note: `${count(tooMany)} children: TAB again lists them` };
   if (names === undefined) return { text: before, shown: [] };
-  const completion = finish(before, place, names, folder);
+  // Any client may make a znode --yes: it must not become an option of deleteall.
+  const candidates = names.map((name) =>
+    folder === "" && name.startsWith("-") ? `./${name}` : name,
+  );
+  const completion = finish(before, place, candidates, folder);
   // The name was complete already: on to what is below it, if there is anything.
   if (completion.text !== before || typed === folder || !names.includes(typed.slice(folder.length)))
     return completion;
@@ -162,7 +166,8 @@ function finish(
   const isFuller = common.startsWith(typed) ? common.length > typed.length : found.length === 1;
   const isPath = folder !== "" || place.words.length > 0;
   // A command or an option is followed by something; a path may go on.
-  const isWhole = found.length === 1 && (place.words.length === 0 || first.startsWith("-"));
+  const isWhole =
+    found.length === 1 && (place.words.length === 0 || (folder === "" && first.startsWith("-")));
   const text =
     isFuller || isWhole
       ? replaceWord(before, place, folder + common) + (isWhole ? " " : "")

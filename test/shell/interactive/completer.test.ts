@@ -12,6 +12,7 @@ const tree: Readonly<Record<string, CachedChildren>> = {
     names: ["osc\u001b]52;c;x\u0007\n'", 'zero\u200b"', "back\\slash", "tag\u{e0041}", "😀", "😁"],
   },
   "/one/only": { names: [] },
+  "/dashes": { names: ["--yes"] },
   "/many": { names: Array.from({ length: 300_000 }, (_, i) => `node-${i}`) },
   "/huge": { tooMany: 312_763 },
 };
@@ -60,6 +61,12 @@ describe("complete", () => {
       expect(lex(line).statements[0]?.words[1]?.text).toBe(`/evil/${name}`);
     },
   );
+
+  test("a name that looks like an option stays a path", async () => {
+    expect((await at("deleteall ", "/dashes")).text).toBe("deleteall ./--yes");
+    expect((await at("deleteall ./", "/dashes")).text).toBe("deleteall ./--yes");
+    expect((await at("deleteall --y", "/dashes")).text).toBe("deleteall --yes ");
+  });
 
   test("never puts half a character into the line", async () => {
     const list = async () => ({ names: ["😀", "😁"] });
