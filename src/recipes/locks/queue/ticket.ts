@@ -137,10 +137,20 @@ export function checkSequence(ticket: Ticket, present: readonly Contender[], pat
     other.uuid !== ticket.uuid &&
     // Curator's writer that becomes a reader gives its read ticket the number of its write ticket.
     (own.claim === "lock" || other.claim === own.claim);
-  const isGood = (own: Contender) => !isNearLast(own) && !present.some(isTwin(own));
-  if (ticket.contenders.every(isGood)) return;
-  throw new LockError("sequence-exhausted", `the sequence numbers below ${path} are used up`, {
-    path,
-    hint: `delete ${path} while no client uses it: the numbers then start again`,
-  });
+  if (ticket.contenders.some(isNearLast)) {
+    throw new LockError("sequence-exhausted", `the sequence numbers below ${path} are used up`, {
+      path,
+      hint: `delete ${path} while no client uses it: the numbers then start again`,
+    });
+  }
+  const twin = ticket.contenders.flatMap((own) => present.find(isTwin(own)) ?? [])[0];
+  if (twin === undefined) return;
+  throw new LockError(
+    "sequence-exhausted",
+    `${twin.name} has the same number as our ticket: no order can be told below ${path}`,
+    {
+      path,
+      hint: "another client made up that number: delete its ticket, and let an ACL protect the path",
+    },
+  );
 }

@@ -94,7 +94,11 @@ describe("the end of the counter", () => {
   test("a number that another ticket has too is not", async () => {
     const twin = "_c_00000000-0000-0000-0000-000000000000-lock-0000000007";
     const { mutex } = await queueWith("0000000007", [twin]);
-    expect(await rejection(mutex.acquire())).toMatchObject({ reason: "sequence-exhausted" });
+    expect(await rejection(mutex.acquire())).toMatchObject({
+      reason: "sequence-exhausted",
+      message: `${twin} has the same number as our ticket: no order can be told below /l`,
+      hint: expect.stringContaining("delete its ticket"),
+    });
   });
 
   test("where it has wrapped around, who came before it is waited for", async () => {
