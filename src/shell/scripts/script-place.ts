@@ -2,7 +2,6 @@ import type { Session } from "../../session/session.ts";
 import type { Execution } from "../execute.ts";
 import type { FrontEnd } from "../front-end.ts";
 import type { ShellState } from "../shell-state.ts";
-import { shareReads } from "./shared-reads.ts";
 
 type NewExecution = (command: string, session: Session, frontEnd?: FrontEnd) => Execution;
 
@@ -12,23 +11,18 @@ export class ScriptPlace {
   readonly cwd: string;
   /** By command: nothing in it differs from line to line. */
   readonly #executions = new Map<string, Execution>();
-  readonly #shared: Session;
   readonly #newExecution: NewExecution;
 
   constructor(session: Session, cwd: string, newExecution: NewExecution) {
     this.session = session;
     this.cwd = cwd;
-    this.#shared = shareReads(session);
     this.#newExecution = newExecution;
   }
 
-  /**
-   * For lines that share flights with those around them; `ofLine` is given for a line with options
-   * of its own.
-   */
+  /** `ofLine` is given for a line with options of its own. */
   execution(command: string, ofLine?: FrontEnd): Execution {
-    if (ofLine) return this.#newExecution(command, this.#shared, ofLine);
-    const execution = this.#executions.get(command) ?? this.#newExecution(command, this.#shared);
+    if (ofLine) return this.#newExecution(command, this.session, ofLine);
+    const execution = this.#executions.get(command) ?? this.#newExecution(command, this.session);
     this.#executions.set(command, execution);
     return execution;
   }

@@ -19,7 +19,10 @@ const SESSION_EXPIRED = -112;
 const SESSION_MOVED = -118;
 const STAT = Buffer.alloc(68);
 const DONE = Buffer.from("ffffffff01ffffffff", "hex");
-const CROWD = 16;
+/** So many plain reads behind each other make a batch. */
+const FEWEST = 16;
+/** The most reads in a batch. */
+const MOST = 64;
 
 let server: FakeServer;
 /** What is done with a multiRead; left out: it is answered. */
@@ -100,7 +103,7 @@ function questions(): number {
 async function openInformed(options: Partial<SessionOptions> = {}): Promise<Session> {
   const session = openFor(server.address, options);
   await session.connected();
-  await Promise.all(read(session, CROWD));
+  await Promise.all(read(session, FEWEST));
   await session.knows("multiRead");
   expect(asked(Opcode.multiRead)).toEqual([]);
   return session;
@@ -109,7 +112,7 @@ async function openInformed(options: Partial<SessionOptions> = {}): Promise<Sess
 /** A session whose server has answered a batch. */
 async function openAcquainted(options: Partial<SessionOptions> = {}): Promise<Session> {
   const session = await openInformed(options);
-  await Promise.all(read(session, CROWD));
+  await Promise.all(read(session, FEWEST));
   expect(asked(Opcode.multiRead)).toHaveLength(1);
   return session;
 }
@@ -136,7 +139,7 @@ describe("a server that may not have multiRead", () => {
   test("is not asked for a few reads", async () => {
     const session = openFor(server.address);
     await session.connected();
-    for (let i = 0; i < 3; i++) await Promise.all(read(session, CROWD - 1));
+    for (let i = 0; i < 3; i++) await Promise.all(read(session, FEWEST - 1));
     expect(server.connections).toHaveLength(1);
   });
 
@@ -204,28 +207,28 @@ describe("a server that may not have multiRead", () => {
     const session = await openAcquainted();
     onMultiRead = (_, reply) => {
       if (body !== undefined) return reply.ok(body);
-      const results = Array.from({ length: CROWD + 1 }, (_, i) => [
+      const results = Array.from({ length: FEWEST + 1 }, (_, i) => [
         header(Opcode.getData),
         dataOf(`/n${i}`),
       ]);
       return reply.ok(Buffer.concat([...results.flat(), DONE]));
     };
-    expect(await Promise.all(read(session, CROWD))).toEqual(expected(CROWD));
+    expect(await Promise.all(read(session, FEWEST))).toEqual(expected(FEWEST));
     await eventually(() => handshakes() === 2);
-    expect(await Promise.all(read(session, CROWD))).toEqual(expected(CROWD));
+    expect(await Promise.all(read(session, FEWEST))).toEqual(expected(FEWEST));
     expect(asked(Opcode.multiRead)).toHaveLength(2);
   });
 
   test("cuts one answer short: that read fails as it would alone, the others are read again", async () => {
     onMultiRead = (_, reply) => reply.ok(Buffer.concat([first, header(Opcode.getData), rest]));
     const session = await openInformed();
-    const [one, two, ...others] = read(session, CROWD);
+    const [one, two, ...others] = read(session, FEWEST);
     expect(await rejection(two as Promise<string>)).toMatchObject({
       reason: "malformed-reply",
       path: "/n1",
     });
     expect([await one, ...(await Promise.all(others))]).toEqual(
-      expected(CROWD).filter((path) => path !== "/n1"),
+      expected(FEWEST).filter((path) => path !== "/n1"),
     );
   });
 });
@@ -241,11 +244,11 @@ describe("a batch", () => {
       const before = asked().length;
       server.options.onRequest = (_, reply) => reply.error(THROTTLED);
       const alone = await rejection(session.getData("/n7"));
-      const errors = await Promise.all(read(session, CROWD).map(rejection));
+      const errors = await Promise.all(read(session, FEWEST).map(rejection));
       expect({ ...(errors[7] as Error) }).toEqual({ ...(alone as Error) });
-      expect(errors.map((error) => (error as { path: string }).path)).toEqual(expected(CROWD));
+      expect(errors.map((error) => (error as { path: string }).path)).toEqual(expected(FEWEST));
       server.options.onRequest = answer;
-      expect(await Promise.all(read(session, CROWD))).toEqual(expected(CROWD));
+      expect(await Promise.all(read(session, FEWEST))).toEqual(expected(FEWEST));
       expect(asked().slice(before)).toEqual([Opcode.getData, Opcode.multiRead, Opcode.multiRead]);
     },
   );
@@ -287,15 +290,15 @@ describe("a batch", () => {
     const before = asked().length;
     const [first, dropped, last] = [
       read(session, 5),
-      read(session, 30, { signal: stop.signal }),
+      read(session, MOST - 5 + MOST, { signal: stop.signal }),
       read(session, 5),
     ];
     stop.abort();
     for (const error of await Promise.all(dropped.map(rejection)))
       expect(error).toMatchObject({ reason: "interrupted" });
     expect(await Promise.all([...first, ...last])).toEqual([...expected(5), ...expected(5)]);
-    // The first batch is the five and some of the dropped ones; the next has none left but those,
-    // and the last are a few.
+    // The first batch is the five and some of the dropped ones, the next only dropped ones, which
+    // are not sent, and the last five are too few for a batch.
     expect(paths).toEqual(expected(5));
     expect(asked().slice(before)).toEqual([Opcode.multiRead, ...Array(5).fill(Opcode.getData)]);
   });
@@ -323,11 +326,11 @@ describe("a batch", () => {
     expect(server.connections.filter(({ isOpen }) => isOpen)).toHaveLength(1);
   });
 
-  test("waits for others: should answers be long, a server does not have many of them to hold", async () => {
+  test("waits for those before it, so that a server holds few long answers at a time", async () => {
     const session = await openAcquainted();
     await eventually(async () => {
       const asked = performance.now();
-      await Promise.all(read(session, CROWD));
+      await Promise.all(read(session, FEWEST));
       return performance.now() - asked < 4;
     });
     const held: (() => void)[] = [];
@@ -341,7 +344,7 @@ describe("a batch", () => {
     // Whatever else was meant to leave in that turn is here before this one's answer.
     const witness = openFor(server.address);
     await witness.getData("/n0");
-    expect(received).toBe(4 * CROWD);
+    expect(received).toBe(4 * MOST);
     onMultiRead = undefined;
     for (const release of held) release();
     expect(await Promise.all(reads)).toEqual(expected(5_000));
