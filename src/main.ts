@@ -36,7 +36,7 @@ import {
 import { abandonWrites, type Io, isBrokenPipe, write } from "./io/io.ts";
 import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { prompterFor } from "./io/prompter.ts";
-import { outputsTaken } from "./io/standard-outputs.ts";
+import { StandardOutputs } from "./io/standard-outputs.ts";
 import type { OutputFormat } from "./render/renderer.ts";
 import { type EndingSignal, processServices, type Services } from "./services.ts";
 import { formatAddress } from "./session/connect-string.ts";
@@ -65,12 +65,13 @@ function codeOfSignal(signal: EndingSignal): number {
 export async function start(argv: readonly string[]): Promise<number> {
   const [, script = "", ...words] = argv;
   process.once("exit", forgetGoneTerminal);
+  const outputs = new StandardOutputs();
   const exitCode = await main(
     { programName: basename(script), argv: words },
-    processIo(),
+    processIo(outputs),
     processServices,
   );
-  await outputsTaken();
+  await outputs.taken();
   return exitCode;
 }
 

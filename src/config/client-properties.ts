@@ -9,7 +9,7 @@ export type TlsProperties =
   | { readonly isOn: false; readonly source: string };
 
 /** zkCli's, and Kafka's. */
-const SWITCHES = ["zookeeper.client.secure", "zookeeper.ssl.client.enable"];
+const SWITCHES: readonly string[] = ["zookeeper.client.secure", "zookeeper.ssl.client.enable"];
 const isSwitch = (name: string) => SWITCHES.includes(name.toLowerCase());
 /** The servers among themselves are no concern of a client's. */
 const TLS_SETTING = /^zookeeper\.ssl\.(?!quorum\.)/i;

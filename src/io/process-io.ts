@@ -4,16 +4,16 @@ import { Readable } from "node:stream";
 import { isatty } from "node:tty";
 import { UsageError } from "../errors.ts";
 import type { Input, Io, Self } from "./io.ts";
-import { errorOutput, resultOutput } from "./standard-outputs.ts";
+import { StandardOutputs } from "./standard-outputs.ts";
 
 /**
  * The real Io: the only reader of process.std* and process.env. Streams are opened at first use,
  * because opening costs time.
  */
-export function processIo(): Io {
+export function processIo(outputs = new StandardOutputs()): Io {
   const stdin = lazy(() => input(fileAt(STDIN) ?? process.stdin));
-  const stdout = lazy(resultOutput);
-  const stderr = lazy(errorOutput);
+  const stdout = lazy(() => outputs.results());
+  const stderr = lazy(() => outputs.messages());
   const self = lazy(findSelf);
   return {
     env: process.env,

@@ -11,33 +11,85 @@ import { PatientWriter } from "./patient-writer.ts";
 const LAST_RESULTS_MS = 100;
 /** For the readers of what is said on stderr, errors among it. */
 const LAST_WORDS_MS = 1_000;
-const opened: NodeJS.WriteStream[] = [];
-const writers = new Map<string, PatientWriter>();
 
-/**
- * Resolves when everything that was written has left the process, or its readers have had their
- * time.
- */
-export async function outputsTaken(): Promise<void> {
-  const unwritten = opened.filter(({ writableLength }) => writableLength > 0);
-  const taken = unwritten.map(
-    (stream) => new Promise<void>((done) => stream.write("", () => done())),
-  );
-  const stuck = [...writers.values()].filter(({ isIdle }) => !isIdle);
-  await Promise.all([
-    within(LAST_RESULTS_MS, Promise.all(taken)),
-    within(LAST_WORDS_MS, Promise.all(stuck.map((writer) => writer.idle()))),
-  ]);
-}
+/** stdout and stderr, opened at most once each. */
+export class StandardOutputs {
+  readonly #opened: NodeJS.WriteStream[] = [];
+  readonly #writers = new Map<string, PatientWriter>();
 
-/**
- * Results: in order and complete, as fast as their reader reads. Node itself writes to pipes
- * asynchronously.
- */
-export function resultOutput(): Output {
-  if (!isTerminalAt(1)) return output(isStdoutClosed() ? closedStream() : process.stdout);
-  const writer = writerOf(1);
-  return output(writingBy(process.stdout, (bytes, done) => writer.result(bytes, done)));
+  /**
+   * Results: in order and complete, as fast as their reader reads. Node itself writes to pipes
+   * asynchronously.
+   */
+  results(): Output {
+    if (!isTerminalAt(1)) return this.#output(isStdoutClosed() ? closedStream() : process.stdout);
+    const writer = this.#writerOf(1);
+    const write = (bytes: Uint8Array, done: Done) => writer.result(bytes, done);
+    return this.#output(writingBy(process.stdout, write));
+  }
+
+  /** Messages beside the results: see {@link PatientWriter.say}. A file is written to at once. */
+  messages(): Output {
+    const isTerminal = isTerminalAt(2);
+    if (!isTerminal && !isPipeAt(2)) return this.#output(process.stderr);
+    const writer = this.#writerOf(2);
+    const say = (bytes: Uint8Array, done: () => void) => writer.say(bytes, done);
+    const stream = isTerminal
+      ? writingBy(process.stderr, say)
+      : new Writable({ write: (chunk, _, done) => say(chunk, done) });
+    return Object.defineProperty(this.#output(stream as NodeJS.WriteStream), "isStuck", {
+      get: () => writer.isStuck,
+    });
+  }
+
+  /**
+   * Resolves when everything that was written has left the process, or its readers have had their
+   * time.
+   */
+  async taken(): Promise<void> {
+    const unwritten = this.#opened.filter(({ writableLength }) => writableLength > 0);
+    const taken = unwritten.map(
+      (stream) => new Promise<void>((done) => stream.write("", () => done())),
+    );
+    const stuck = [...this.#writers.values()].filter(({ isIdle }) => !isIdle);
+    await Promise.all([
+      within(LAST_RESULTS_MS, Promise.all(taken)),
+      within(LAST_WORDS_MS, Promise.all(stuck.map((writer) => writer.idle()))),
+    ]);
+  }
+
+  /**
+   * One for both streams where they are one terminal, so that it shows what they write in its
+   * order.
+   */
+  #writerOf(fd: number): PatientWriter {
+    const { dev, ino } = fstatSync(fd);
+    const key = `${dev} ${ino}`;
+    const writer = this.#writers.get(key) ?? new PatientWriter(fd);
+    this.#writers.set(key, writer);
+    return writer;
+  }
+
+  #output(stream: NodeJS.WriteStream): Output {
+    this.#opened.push(stream);
+    // A failed write is reported to its caller; without a listener the same failure would also end
+    // the process.
+    stream.on("error", () => {});
+    const isTTY = stream.isTTY === true;
+    return {
+      stream,
+      isTTY,
+      get columns(): number {
+        return stream.columns || 80;
+      },
+      get rows(): number {
+        return stream.rows || 24;
+      },
+      get colorLevel(): ColorLevel {
+        return detectColorLevel(process.env, isTTY);
+      },
+    };
+  }
 }
 
 /** A stream that takes nothing, as a closed descriptor does: what would be lost is an error. */
@@ -45,31 +97,6 @@ function closedStream(): NodeJS.WriteStream {
   const write = (_chunk: unknown, _encoding: unknown, done: (error: Error) => void) =>
     done(Object.assign(new Error("stdout is closed"), { code: "EBADF" }));
   return new Writable({ write, autoDestroy: false }) as NodeJS.WriteStream;
-}
-
-/** What is said beside the results: see {@link PatientWriter.say}. A file is written to at once. */
-export function errorOutput(): Output {
-  const isTerminal = isTerminalAt(2);
-  if (!isTerminal && !isPipeAt(2)) return output(process.stderr);
-  const writer = writerOf(2);
-  const say = (bytes: Uint8Array, done: () => void) => writer.say(bytes, done);
-  const stream = isTerminal
-    ? writingBy(process.stderr, say)
-    : new Writable({ write: (chunk, _, done) => say(chunk, done) });
-  return Object.defineProperty(output(stream as NodeJS.WriteStream), "isStuck", {
-    get: () => writer.isStuck,
-  });
-}
-
-/**
- * One for both streams where they are one terminal, so that it shows what they write in its order.
- */
-function writerOf(fd: number): PatientWriter {
-  const { dev, ino } = fstatSync(fd);
-  const key = `${dev} ${ino}`;
-  const writer = writers.get(key) ?? new PatientWriter(fd);
-  writers.set(key, writer);
-  return writer;
 }
 
 interface Chunk {
@@ -114,25 +141,4 @@ function isPipeAt(fd: number): boolean {
   } catch {
     return false;
   }
-}
-
-function output(stream: NodeJS.WriteStream): Output {
-  opened.push(stream);
-  // A failed write is told to its caller; without a listener the same failure would also end the
-  // process.
-  stream.on("error", () => {});
-  const isTTY = stream.isTTY === true;
-  return {
-    stream,
-    isTTY,
-    get columns(): number {
-      return stream.columns || 80;
-    },
-    get rows(): number {
-      return stream.rows || 24;
-    },
-    get colorLevel(): ColorLevel {
-      return detectColorLevel(process.env, isTTY);
-    },
-  };
 }

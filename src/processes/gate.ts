@@ -20,7 +20,7 @@ const GATE_FD = 3;
 const PREFIX = "ZKSH_GATE_";
 
 /** Shells add these where they are missing. */
-const ADDED_BY_SHELLS = ["PWD", "OLDPWD", "SHLVL", "_"];
+const ADDED_BY_SHELLS: readonly string[] = ["PWD", "OLDPWD", "SHLVL", "_"];
 /**
  * Variables that some shell changes, drops or obeys (tracing, warnings about locales). Dash, bash,
  * busybox and ksh pass all others on if their names are valid in the shell language.

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Environment } from "./child-requests.ts";
 
 /** Small, and without a debugger: SIGUSR1 opens one before the watchdog's own listener is there. */
-const FLAGS = [
+const FLAGS: readonly string[] = [
   "--max-old-space-size=16",
   "--v8-pool-size=0",
   withoutDebugger(process.versions.node),

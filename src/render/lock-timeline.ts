@@ -20,7 +20,7 @@ const GIVES_UP = "×";
 const LEGEND = `${WAITS} waits  ${GETS_IT} gets it  ${HOLDS} holds  ${GIVES_UP} gives up`;
 
 /** What a column may stand for. */
-const SCALES_MS = [1, 2, 5, 10, 15, 30, 60].map((seconds) => seconds * 1_000);
+const SCALES_MS: readonly number[] = [1, 2, 5, 10, 15, 30, 60].map((seconds) => seconds * 1_000);
 /** At first a column is a second on a terminal of 80 columns. */
 const LEAST_SPAN_MS = 45_000;
 const LEAST_LABEL = 12;

@@ -8,11 +8,11 @@ import { hexId } from "../text/hex-id.ts";
 import { namesFor, type View } from "./renderer.ts";
 import { isoTime, readableDate } from "./stat.ts";
 
-const TITLES = ["SIZE", "VERSION", "CHILDREN", "MODIFIED", "OWNER"];
+const TITLES: readonly string[] = ["SIZE", "VERSION", "CHILDREN", "MODIFIED", "OWNER"];
 /** The least width of each column, so that the pieces of a recursive listing mostly line up. */
-const LEAST = [7, 7, 8, 19, 5];
+const LEAST: readonly number[] = [7, 7, 8, 19, 5];
 /** Numbers end where their title ends, words begin where it begins. */
-const IS_NUMBER = [true, true, true, false, false];
+const IS_NUMBER: readonly boolean[] = [true, true, true, false, false];
 
 export function textLongListing(
   { entries, isRecursive, isContinued }: LongListingResult,
