@@ -1,9 +1,9 @@
 /** Finds the holders that `revoke` asks, and makes its errors. */
 import { DeadlineError, OperationError, PartialError, type ZkshError } from "../errors.ts";
 import { inspectLock, type Standing } from "../recipes/locks/inspect/inspect-lock.ts";
-import { nameHolder } from "../results/lock-reports.ts";
 import { baseName } from "../session/path.ts";
 import { formatDuration } from "../text/duration.ts";
+import { nameParty } from "../text/party-name.ts";
 import type { Context } from "./command.ts";
 
 /** Returns the holders, or with `node` the holder or waiter whose ticket has that name. */
@@ -64,6 +64,6 @@ export function afterForce(targets: readonly Standing[]): string {
 const MAX_NAMED = 3;
 
 export function nameAll(holders: readonly Standing[]): string {
-  const named = holders.slice(0, MAX_NAMED).map(nameHolder).join(", ");
+  const named = holders.slice(0, MAX_NAMED).map(nameParty).join(", ");
   return holders.length > MAX_NAMED ? `${named} and ${holders.length - MAX_NAMED} more` : named;
 }

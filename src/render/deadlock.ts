@@ -1,8 +1,8 @@
 /** A deadlock in words one can act on: each wait in a line, and which commands end it. */
 
 import { type Deadlock, waysOut } from "../recipes/locks/inspect/deadlocks.ts";
-import { nameHolder } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
+import { nameParty } from "../text/party-name.ts";
 import { quoteWord } from "../text/quote-word.ts";
 import { displayWidth } from "./columns.ts";
 import type { View } from "./renderer.ts";
@@ -51,8 +51,8 @@ export function breakers(deadlock: Deadlock): string[] {
 
 function sentencesOf(deadlock: Deadlock): Sentence[] {
   const waits = deadlock.map(({ waiter, path, blocker, isHolder }) => ({
-    who: escapeName(nameHolder(waiter)),
-    does: `waits for ${escapeName(path)}, ${isHolder ? "held by" : "behind"} ${escapeName(nameHolder(blocker))}`,
+    who: escapeName(nameParty(waiter)),
+    does: `waits for ${escapeName(path)}, ${isHolder ? "held by" : "behind"} ${escapeName(nameParty(blocker))}`,
   }));
   // A program that waits inside the lock of another has a session of its own: without this line the
   // circle is not closed.
@@ -62,7 +62,7 @@ function sentencesOf(deadlock: Deadlock): Sentence[] {
     const isInside = next.within?.includes(String(blocker.token)) ?? false;
     const relation = isInside ? "runs inside the lock of" : "runs under the same lock as";
     return [
-      { who: escapeName(nameHolder(next)), does: `${relation} ${escapeName(nameHolder(blocker))}` },
+      { who: escapeName(nameParty(next)), does: `${relation} ${escapeName(nameParty(blocker))}` },
     ];
   });
   return [...waits, ...links];

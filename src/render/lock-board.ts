@@ -2,8 +2,9 @@
 
 import type { LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
 import { longestWaitSince } from "../recipes/locks/inspect/lock-board.ts";
-import { type LockBoardResult, nameHolder } from "../results/lock-reports.ts";
+import type { LockBoardResult } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
+import { nameParty } from "../text/party-name.ts";
 import { age, heldSince } from "./age.ts";
 import { deadlockLines } from "./deadlock.ts";
 import type { View } from "./renderer.ts";
@@ -86,7 +87,7 @@ function holderText({ holders: [first, ...others], limit }: LockReport): string 
   if (!first) return "-";
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
   const permits = limit === undefined ? "" : ` (limit ${limit})`;
-  return `${escapeName(nameHolder(first))}${more}${permits}${first.revoke ? ", asked to release it" : ""}`;
+  return `${escapeName(nameParty(first))}${more}${permits}${first.revoke ? ", asked to release it" : ""}`;
 }
 
 function lookText({ lookedAt, nextLookAt }: LockBoardResult, now: number): string {

@@ -5,7 +5,6 @@
 
 import type { Waiting } from "../recipes/locks/events.ts";
 import type { LockMode } from "../recipes/locks/holder-record.ts";
-import { nameParty } from "../recipes/locks/lock-recipe.ts";
 import type {
   LockProgress,
   LockProgressResult,
@@ -13,6 +12,7 @@ import type {
   UnlockedResult,
 } from "../results/locks.ts";
 import { escapeName } from "../text/escape.ts";
+import { nameWithReason } from "../text/party-name.ts";
 import { age } from "./age.ts";
 import { ticketName, ticketPath } from "./lock-names.ts";
 import { acquiredText, goneText, queueText } from "./lock-steps.ts";
@@ -189,7 +189,7 @@ function waitInQueue(waiting: Waiting, ticket: string, now: number): Explained {
   if (position === undefined) {
     return {
       operation: `get ${path}`,
-      answer: holder ? nameParty(holder) : "its data may not be read",
+      answer: holder ? nameWithReason(holder) : "its data may not be read",
       why: "The znode's data names the holder.",
     };
   }
@@ -213,7 +213,7 @@ function watchAhead(waiting: Waiting, now: number): Explained {
       why: "A watch (-w) makes the server tell us of the next change. Only the first in the queue watches the permits: one that is given back wakes one waiter.",
     };
   }
-  const answer = aheadBy ? nameParty(aheadBy) : "watching";
+  const answer = aheadBy ? nameWithReason(aheadBy) : "watching";
   if (position === undefined) {
     return {
       operation: `get -w ${path}`,

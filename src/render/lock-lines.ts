@@ -1,9 +1,9 @@
 /** Queues for pipes: a line each, tabs between. */
 
 import type { LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
-import { nameHolder, whoIs } from "../results/lock-reports.ts";
 import { escapeControls, escapeName } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
+import { nameParty, whoIs } from "../text/party-name.ts";
 import { heldSince } from "./age.ts";
 import { stateOf } from "./lock-table.ts";
 import { isoTime } from "./stat.ts";
@@ -58,7 +58,7 @@ export function watchedLine({ path, holders, waiters }: LockReport): string {
   if (holders.length === 0) return `free ${name}${waiting}\n`;
   const names = holders.map(
     (party) =>
-      `${escapeName(nameHolder(party))} token ${party.token}${party.revoke ? " asked to give way" : ""}`,
+      `${escapeName(nameParty(party))} token ${party.token}${party.revoke ? " asked to give way" : ""}`,
   );
   return `held ${name} by ${names.join(", ")}${waiting}\n`;
 }

@@ -1,10 +1,9 @@
 /**
- * Short names of tickets, parties and locks, for lines that must fit a terminal. Not escaped: the
+ * Short names of tickets and locks, for lines that must fit a terminal. Not escaped: the
  * whole line is.
  */
-import type { LockMode, Party } from "../recipes/locks/holder-record.ts";
+import type { LockMode } from "../recipes/locks/holder-record.ts";
 import { baseName } from "../session/path.ts";
-import { hexId } from "../text/hex-id.ts";
 
 /** In front of a ticket's own name: the id by which its client finds it again. */
 const CLIENT_ID = /^(?:_c_[0-9a-f-]{32,36}-|[0-9a-f]{32}(?=__))/;
@@ -23,23 +22,6 @@ export function ticketPath(node: string): string {
   return node
     .replace(/(_c_[0-9a-f]{4})[0-9a-f-]{28,32}(?=-)/, "$1…")
     .replace(/([0-9a-f]{4})[0-9a-f]{28}(?=__)/, "$1…");
-}
-
-/** `ann@web3`, or what else is known. */
-export function whoIs({ who, host, note, session }: Party): string {
-  return who ?? host ?? note ?? `session ${hexId(session)}`;
-}
-
-/** How each of `parties` is called: with its process where two have the same name. */
-export function namesOf(parties: readonly Party[]): (party: Party) => string {
-  const count = new Map<string, number>();
-  for (const name of parties.map(whoIs)) count.set(name, (count.get(name) ?? 0) + 1);
-  return (party) => {
-    const name = whoIs(party);
-    return (count.get(name) ?? 0) > 1 && party.pid !== undefined
-      ? `${name} pid ${party.pid}`
-      : name;
-  };
 }
 
 /** `/deploy`, `to read /db`, `a permit of /backup`: what is acquired. */

@@ -5,14 +5,14 @@
 import { CURATOR_OR_ZKSH } from "../recipes/locks/holder-record.ts";
 import type { LockReport } from "../recipes/locks/inspect/inspect-lock.ts";
 import type { Stay, Timeline } from "../recipes/locks/inspect/queue-history.ts";
-import {
-  type LockBoardResult,
-  type LocksResult,
-  type LocksWatchedResult,
-  nameHolder,
-  type RevocationResult,
+import type {
+  LockBoardResult,
+  LocksResult,
+  LocksWatchedResult,
+  RevocationResult,
 } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
+import { nameParty } from "../text/party-name.ts";
 import { deadlockLines, deadlockText } from "./deadlock.ts";
 import { boardLines } from "./lock-board.ts";
 import { plainLines, watchedLine } from "./lock-lines.ts";
@@ -117,7 +117,7 @@ export function textRevocation(
   { path, holder, event, mayNotListen, mayRunOn }: RevocationResult,
   view: View,
 ): Rendered {
-  const who = escapeName(nameHolder(holder));
+  const who = escapeName(nameParty(holder));
   const lock = escapeName(path);
   const say = (text: string): Rendered => (view.isTTY && !view.isQuiet ? { out: `${text}\n` } : {});
   switch (event) {

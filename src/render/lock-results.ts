@@ -1,9 +1,9 @@
 /** Locks of the shell and of `lock PATH` without a command, and who leads: results, on stdout. */
 
-import { nameParty } from "../recipes/locks/lock-recipe.ts";
 import type { LeaderResult, UnlockedResult } from "../results/locks.ts";
 import type { ResultOf } from "../results/result.ts";
 import { escapeName, escapeTextControls } from "../text/escape.ts";
+import { nameWithReason } from "../text/party-name.ts";
 import { age } from "./age.ts";
 import { explainedRelease } from "./lock-explain.ts";
 import { listed, lockName } from "./lock-names.ts";
@@ -104,6 +104,6 @@ function shellWord(value: string): string {
 export function textLeader({ leader, isStream }: LeaderResult, view: View): Rendered {
   if (!leader) return { out: view.isTTY ? "no leader\n" : isStream ? "-\n" : "" };
   const name = namesFor(view);
-  if (view.isTTY) return { out: `${name(nameParty(leader))}, token ${leader.token}\n` };
-  return { out: `${name(leader.note ?? nameParty(leader))}\n` };
+  if (view.isTTY) return { out: `${name(nameWithReason(leader))}, token ${leader.token}\n` };
+  return { out: `${name(leader.note ?? nameWithReason(leader))}\n` };
 }

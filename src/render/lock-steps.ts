@@ -4,11 +4,11 @@
  */
 
 import type { Contending, LockEvent, Waiting } from "../recipes/locks/events.ts";
-import { nameParty } from "../recipes/locks/lock-recipe.ts";
 import type { LockProgressResult, LockStep } from "../results/locks.ts";
 import { escapeName } from "../text/escape.ts";
+import { namesOf, nameWithReason, shortName } from "../text/party-name.ts";
 import { age } from "./age.ts";
-import { listed, lockName, namesOf, ticketName, whoIs } from "./lock-names.ts";
+import { listed, lockName, ticketName } from "./lock-names.ts";
 import type { StepsView } from "./renderer.ts";
 import { wrapText } from "./table.ts";
 
@@ -77,7 +77,7 @@ export function goneText({
   heldMs,
 }: Extract<LockEvent, { event: "contender-gone" | "predecessor-gone" }>): string {
   if (!aheadBy) return ticketName(ahead);
-  return `${ticketName(ahead)} (${whoIs(aheadBy)}${heldMs === undefined ? "" : `, held ${age(heldMs)}`})`;
+  return `${ticketName(ahead)} (${shortName(aheadBy)}${heldMs === undefined ? "" : `, held ${age(heldMs)}`})`;
 }
 
 const HOLDS = {
@@ -133,7 +133,7 @@ function since({ acquiredAt }: Contending, now: number): string {
 
 function watchingText({ ahead, aheadBy, watches, mode, position, path }: Waiting): string {
   if (watches === "leases") return "the permits: the next one given back is ours";
-  const by = aheadBy ? ` (${whoIs(aheadBy)})` : "";
+  const by = aheadBy ? ` (${shortName(aheadBy)})` : "";
   if (position === undefined) return `${path} itself${by}`;
   const which = mode === "read" ? "the nearest writer before" : "the one right before";
   return `${ticketName(ahead)}, ${which}${by}`;
@@ -171,7 +171,7 @@ function heldText({ holders, holderCount, permits }: Waiting, now: number): stri
     return `${held} by ${isRead ? "readers " : ""}${listed(holders.map(namesOf(holders)), holderCount)}`;
   const side = isRead ? "reader " : first.mode === "write" ? "writer " : "";
   const time = first.acquiredAt === undefined ? "" : ` ${age(now - first.acquiredAt)}`;
-  return `${held}${time} by ${side}${nameParty(first)}`;
+  return `${held}${time} by ${side}${nameWithReason(first)}`;
 }
 
 function placeText({ position, of = 1, inFront, permits, waiterCount }: Waiting): string {

@@ -4,9 +4,9 @@
  */
 
 import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
-import { whoIs } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
+import { whoIs } from "../text/party-name.ts";
 import { age, heldSince } from "./age.ts";
 import type { View } from "./renderer.ts";
 import { type Column, tableLines, wrapText } from "./table.ts";

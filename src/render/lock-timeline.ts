@@ -4,9 +4,9 @@
 
 import { HISTORY_MS, type Stay } from "../recipes/locks/inspect/queue-history.ts";
 import { parseContender } from "../recipes/locks/queue/contender.ts";
-import { whoIs } from "../results/lock-reports.ts";
 import { baseName } from "../session/path.ts";
 import { escapeName } from "../text/escape.ts";
+import { whoIs } from "../text/party-name.ts";
 import { age } from "./age.ts";
 import { displayWidth } from "./columns.ts";
 import type { View } from "./renderer.ts";

@@ -4,9 +4,9 @@
 
 import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import { type QueueRule, ruleOf } from "../recipes/locks/inspect/queue-rule.ts";
-import { nameHolder } from "../results/lock-reports.ts";
 import { baseName, joinPath } from "../session/path.ts";
 import { escapeName } from "../text/escape.ts";
+import { nameParty } from "../text/party-name.ts";
 import type { View } from "./renderer.ts";
 import { wrapText } from "./table.ts";
 
@@ -98,7 +98,7 @@ export function contenderStep(
 ): ContenderStep {
   const rule = ruleOf(standing, report);
   const says = isHolder ? holds(rule, standing, report) : waits(rule, standing, report);
-  const who = escapeName(nameHolder(standing));
+  const who = escapeName(nameParty(standing));
   return {
     rule,
     operation: `get -s ${typed(standing.node)}`,

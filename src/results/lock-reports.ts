@@ -1,11 +1,9 @@
 /** What is said of locks that others hold: the queues, requests to give way, and fences. */
 
-import type { Party } from "../recipes/locks/holder-record.ts";
 import type { Deadlock } from "../recipes/locks/inspect/deadlocks.ts";
 import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import type { BoardChange } from "../recipes/locks/inspect/lock-board.ts";
 import type { Timeline } from "../recipes/locks/inspect/queue-history.ts";
-import { hexId } from "../text/hex-id.ts";
 
 /** Who holds and who waits. Where nobody holds any of them, the exit code is 1. */
 export interface LocksResult {
@@ -73,20 +71,3 @@ export type LockReportResult =
   | RevocationResult
   | SequencerResult
   | TokenResult;
-
-/** Names a holder or waiter: `ann@web3 pid 4711 deploy.sh`, `10.0.0.7 (Curator)`. */
-export function nameHolder(party: Party): string {
-  const { pid, cmd, client, session } = party;
-  const who = whoIs(party);
-  if (who !== undefined && pid !== undefined)
-    return `${who} pid ${pid}${cmd === undefined ? "" : ` ${cmd}`}`;
-  if (who !== undefined) return `${who} (${client})`;
-  const holder = client === "unknown" ? "a client" : `a ${client} client`;
-  return `${holder} in session ${hexId(session)}`;
-}
-
-/** `ann@web3`, or the text in the ticket. Undefined if the ticket names no holder. */
-export function whoIs({ who, host, note }: Party): string | undefined {
-  if (who !== undefined) return who.includes("@") || host === undefined ? who : `${who}@${host}`;
-  return host ?? note;
-}

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import type { LockReport } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { textLocks, textLocksWatched, textRevocation } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
-import { nameHolder } from "../../src/results/lock-reports.ts";
 import { foreign, NOW, nameless, report, standing, view } from "../support/lock-reports.ts";
 
 function show(reports: readonly LockReport[], more: Partial<View> = {}): string {
@@ -209,26 +208,5 @@ describe("a request to give way", () => {
       err,
     });
     expect(textRevocation(result, view({ isTTY: false }))).toEqual({ err });
-  });
-});
-
-describe("names of holders", () => {
-  test.each([
-    { given: {}, name: "ann@web3 pid 4711 deploy.sh" },
-    { given: { who: "ann" }, name: "ann@web3.example pid 4711 deploy.sh" },
-  ])("$name", ({ given, name }) => {
-    expect(nameHolder(standing(given))).toBe(name);
-  });
-
-  test("of other libraries", () => {
-    expect(nameHolder(nameless(standing({ ...foreign, note: "10.0.0.7" })))).toBe(
-      "10.0.0.7 (Curator)",
-    );
-    expect(nameHolder(nameless(standing(foreign)))).toBe(
-      "a Curator client in session 0x100006285b70000",
-    );
-    expect(nameHolder(nameless(standing({ client: "unknown" })))).toBe(
-      "a client in session 0x100006285b70000",
-    );
   });
 });

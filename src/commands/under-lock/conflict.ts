@@ -1,7 +1,7 @@
 import { LockError } from "../../errors.ts";
-import { nameParty } from "../../recipes/locks/lock-recipe.ts";
 import type { LockProgress } from "../../results/locks.ts";
 import { formatDuration } from "../../text/duration.ts";
+import { nameWithReason } from "../../text/party-name.ts";
 import type { LockKind } from "./lock-kind.ts";
 import type { LockValues } from "./options.ts";
 
@@ -13,7 +13,7 @@ export class Conflict {
     if (progress.event !== "waiting" || !progress.holder) return;
     const more = progress.holderCount - 1;
     const others = more > 0 ? ` and ${more} ${more === 1 ? "other" : "others"}` : "";
-    this.#holder = nameParty(progress.holder) + others;
+    this.#holder = nameWithReason(progress.holder) + others;
   }
 
   /** Returns a busy or timeout error with the exit code of -E and the name of the holder. */

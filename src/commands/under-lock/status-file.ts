@@ -1,5 +1,5 @@
 /** The steps in the file of `--status-file`. */
-import { nameParty } from "../../recipes/locks/lock-recipe.ts";
+import { nameWithReason } from "../../text/party-name.ts";
 import type { ToldStep } from "./lock-story.ts";
 
 /** Returns a step: the event, its time, and the queue at that time. */
@@ -12,7 +12,7 @@ export function statusStep({ at, progress }: ToldStep): Record<string, unknown> 
       return { ...step, node: progress.node };
     case "waiting": {
       const { position, of, ahead, holder } = progress;
-      return { ...step, position, of, ahead, ...(holder && { holder: nameParty(holder) }) };
+      return { ...step, position, of, ahead, ...(holder && { holder: nameWithReason(holder) }) };
     }
     case "predecessor-gone":
     case "contender-gone":

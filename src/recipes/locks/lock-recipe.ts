@@ -2,6 +2,7 @@ import { limitWait } from "../../async/limit-wait.ts";
 import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
 import { hexId } from "../../text/hex-id.ts";
+import { nameWithReason } from "../../text/party-name.ts";
 import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
 import { refuseProtectedPath } from "./protected-path.ts";
@@ -170,24 +171,11 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
 }
 
 export function busy(path: string, holder: Party | undefined): LockError {
-  return new LockError("busy", `${path} is held${holder ? ` by ${nameParty(holder)}` : ""}`, {
+  return new LockError("busy", `${path} is held${holder ? ` by ${nameWithReason(holder)}` : ""}`, {
     path,
   });
 }
 
 function timedOut(path: string, waitMs: number): LockError {
   return new LockError("lock-timeout", `gave up on ${path} after ${waitMs} ms`, { path });
-}
-
-/** `ann@web3 pid 4711 deploy.sh "release 42"`, or as much of it as is known. */
-export function nameParty({ who, host, pid, cmd, why, note, client, session }: Party): string {
-  const name = who ?? host ?? note ?? `session ${hexId(session)}`;
-  const parts = [
-    name,
-    pid === undefined ? "" : `pid ${pid}`,
-    cmd ?? "",
-    why === undefined ? "" : `"${why}"`,
-  ];
-  const by = who === undefined && client !== "unknown" ? `(${client})` : "";
-  return [...parts, by].filter((part) => part !== "").join(" ");
 }
