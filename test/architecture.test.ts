@@ -48,6 +48,7 @@ const PART_OF: Readonly<Record<string, string>> = { services: "main" };
 const PACKAGES: Readonly<Record<string, (file: string) => boolean>> = {
   commander: (file) => file === "shell/parsing/parser.ts",
   chalk: (file) => file.startsWith("render/"),
+  "get-east-asian-width": (file) => file === "render/display-width.ts",
   inquirer: (file) => file.startsWith("io/"),
   ora: (file) => file.startsWith("io/"),
   "node-zookeeper-client": (file) => file === "session/zookeeper/node-zookeeper-client-adapter.ts",

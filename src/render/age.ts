@@ -15,6 +15,12 @@ export function age(ms: number): string {
   return minutes > 0 ? `${minutes}m${two(seconds % 60)}s` : `${seconds}s`;
 }
 
+/** `3s ago`: to the second, because clocks of different machines are compared. */
+export function ago(ms: number): string {
+  if (ms < 0) return "in the future";
+  return `${ms < 1_000 ? "0s" : age(ms)} ago`;
+}
+
 /** Since when a party holds a lock; where it has not said so, since when it has queued. */
 export function heldSince({ acquiredAt, queuedAt }: Party): number {
   return acquiredAt ?? queuedAt;

@@ -4,9 +4,9 @@ import { type Deadlock, waysOut } from "../recipes/locks/inspect/deadlocks.ts";
 import { escapeName } from "../text/escape.ts";
 import { nameParty } from "../text/party-name.ts";
 import { quoteWord } from "../text/quote-word.ts";
-import { displayWidth } from "./columns.ts";
+import { displayWidth } from "./display-width.ts";
 import type { View } from "./renderer.ts";
-import { wrapText } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 interface Sentence {
   readonly who: string;

@@ -1,6 +1,6 @@
 /** What a person is shown of something long: the first screenfuls, and how much more there is. */
 import { escapeText } from "../text/escape.ts";
-import { displayWidth } from "./columns.ts";
+import { displayWidth } from "./display-width.ts";
 import type { Paint } from "./theme.ts";
 
 export interface Line {

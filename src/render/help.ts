@@ -1,15 +1,21 @@
 /** Help pages for people. The overview is made to fit one screen of 24 lines by 80 columns. */
 import type { CommandHelpResult, HelpResult, HelpRow, TopicResult } from "../results/help.ts";
-import { displayWidth } from "./columns.ts";
+import { displayWidth } from "./display-width.ts";
 import type { View } from "./renderer.ts";
 import type { Paint, Theme } from "./theme.ts";
+import { wrapText } from "./wrap-text.ts";
 
 const WIDTH = 80;
+/** Options and paths are for copying. */
+const WHOLE = { keepsWords: true };
 
 export function textHelp({ groups, topics }: HelpResult, { theme }: View): string {
   const indent = Math.max(...groups.map(({ title }) => displayWidth(title))) + 2;
   const lines = groups.map(({ title, rows }) => {
-    const names = wrap(rows.map(({ term }) => term).join("  "), WIDTH - indent, "  ");
+    const names = wrapText(rows.map(({ term }) => term).join("  "), WIDTH - indent, {
+      ...WHOLE,
+      gap: "  ",
+    });
     return `${theme.heading(title)}${" ".repeat(indent - displayWidth(title))}${names.join(`\n${" ".repeat(indent)}`)}\n`;
   });
   const width = widthOf(EXAMPLES);
@@ -55,7 +61,7 @@ export function textCommandHelp(help: CommandHelpResult, { theme }: View): strin
 }
 
 function usageLines({ name, usage }: CommandHelpResult, theme: Theme): string {
-  const lines = displayWidth(usage) <= WIDTH - 2 ? [usage] : wrap(usage, WIDTH - 6);
+  const lines = displayWidth(usage) <= WIDTH - 2 ? [usage] : wrapText(usage, WIDTH - 6, WHOLE);
   const text = lines.join("\n      ");
   return `  ${name}${placeholders(theme)(text.slice(name.length))}\n`;
 }
@@ -93,26 +99,12 @@ function table(rows: readonly HelpRow[], width: number, paint: Paint): string {
   const indent = `\n${" ".repeat(width + 4)}`;
   return rows
     .map(({ term, summary }) => {
-      const lines = wrap(summary, Math.max(WIDTH - width - 4, WIDTH / 3));
+      const lines = wrapText(summary, Math.max(WIDTH - width - 4, WIDTH / 3), WHOLE);
       return `  ${paint(term)}${" ".repeat(width - displayWidth(term))}  ${lines.join(indent)}\n`;
     })
     .join("");
 }
 
 function paragraph(text: string): string {
-  return `${wrap(text, WIDTH).join("\n")}\n`;
-}
-
-/** Lines of at most `width`, broken at `gap`; a piece that is longer stands alone. */
-function wrap(text: string, width: number, gap = " "): string[] {
-  const lines: string[] = [];
-  let line: string | undefined;
-  for (const piece of text.split(gap)) {
-    const longer: string = line === undefined ? piece : line + gap + piece;
-    if (line !== undefined && displayWidth(longer) > width) {
-      lines.push(line);
-      line = piece;
-    } else line = longer;
-  }
-  return [...lines, line ?? ""];
+  return `${wrapText(text, WIDTH, WHOLE).join("\n")}\n`;
 }

@@ -5,10 +5,11 @@ import { longestWaitSince } from "../recipes/locks/inspect/lock-board.ts";
 import type { LockBoardResult } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
 import { nameParty } from "../text/party-name.ts";
-import { age, heldSince } from "./age.ts";
+import { age, ago, heldSince } from "./age.ts";
 import { deadlockLines } from "./deadlock.ts";
 import type { View } from "./renderer.ts";
-import { cutMiddle, tableLines, wrapText } from "./table.ts";
+import { cutMiddle, tableLines } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 /** Never more lines than the terminal has. */
 export function boardLines(board: LockBoardResult, view: View): string[] {
@@ -91,8 +92,8 @@ function holderText({ holders: [first, ...others], limit }: LockReport): string 
 }
 
 function lookText({ lookedAt, nextLookAt }: LockBoardResult, now: number): string {
-  const seconds = (ms: number) => (ms < 1_000 ? "0s" : age(ms));
-  return `looked ${seconds(now - lookedAt)} ago, next look in ${seconds(nextLookAt - now)}`;
+  const leftMs = nextLookAt - now;
+  return `looked ${ago(Math.max(0, now - lookedAt))}, next look in ${leftMs < 1_000 ? "0s" : age(leftMs)}`;
 }
 
 function cutLines(lines: string[], most: number): string[] {

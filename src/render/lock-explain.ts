@@ -17,7 +17,7 @@ import { age } from "./age.ts";
 import { ticketName, ticketPath } from "./lock-names.ts";
 import { acquiredText, goneText, queueText } from "./lock-steps.ts";
 import type { StepsView } from "./renderer.ts";
-import { wrapText } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 export interface Explanation {
   readonly number: number;

@@ -10,7 +10,7 @@ import { explainedLines } from "./lock-explain.ts";
 import { stepLines, waitingLine } from "./lock-steps.ts";
 import type { Rendered, Status, StepsView, View } from "./renderer.ts";
 import { strangersText } from "./strangers.ts";
-import { wrapText } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 export function textLockProgress(result: LockProgressResult, view: View): Rendered {
   const steps = stepsView(view);

@@ -21,8 +21,8 @@ import { timelineLines } from "./lock-timeline.ts";
 import { inAscii } from "./marks.ts";
 import type { Rendered, View } from "./renderer.ts";
 import { strangersText } from "./strangers.ts";
-import { wrapText } from "./table.ts";
 import { explainLines } from "./whoholds-explain.ts";
+import { wrapText } from "./wrap-text.ts";
 
 export function textLocks(
   { reports, root, deadlocks, isExplained = false }: LocksResult,

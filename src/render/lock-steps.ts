@@ -10,7 +10,7 @@ import { namesOf, nameWithReason, shortName } from "../text/party-name.ts";
 import { age } from "./age.ts";
 import { listed, lockName, ticketName } from "./lock-names.ts";
 import type { StepsView } from "./renderer.ts";
-import { wrapText } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 const LABEL_WIDTH = 10;
 const INDENT = 2;

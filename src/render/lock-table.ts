@@ -7,10 +7,11 @@ import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock
 import { escapeName } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
 import { whoIs } from "../text/party-name.ts";
-import { age, heldSince } from "./age.ts";
+import { age, ago, heldSince } from "./age.ts";
 import type { View } from "./renderer.ts";
-import { type Column, tableLines, wrapText } from "./table.ts";
+import { type Column, tableLines } from "./table.ts";
 import type { Paint, Theme } from "./theme.ts";
+import { wrapText } from "./wrap-text.ts";
 
 /** At most `room` lines; what does not fit is counted in the last one. */
 export function queueTable(
@@ -114,7 +115,7 @@ function askedText({ by, at, reason }: NonNullable<Standing["revoke"]>, now: num
   return [
     "asked to release it",
     by === undefined ? "" : ` by ${escapeName(String(by))}`,
-    Number.isNaN(asked) ? "" : ` ${age(now - asked)} ago`,
+    Number.isNaN(asked) ? "" : ` ${ago(now - asked)}`,
     reason === undefined ? "" : `: ${escapeName(String(reason))}`,
   ].join("");
 }

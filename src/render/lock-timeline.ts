@@ -7,10 +7,11 @@ import { parseContender } from "../recipes/locks/queue/contender.ts";
 import { baseName } from "../session/path.ts";
 import { escapeName } from "../text/escape.ts";
 import { whoIs } from "../text/party-name.ts";
-import { age } from "./age.ts";
-import { displayWidth } from "./columns.ts";
+import { age, ago } from "./age.ts";
+import { displayWidth } from "./display-width.ts";
 import type { View } from "./renderer.ts";
-import { cutMiddle, wrapText } from "./table.ts";
+import { cutMiddle } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 /** Marks of one column each. */
 const WAITS = "·";
@@ -120,7 +121,7 @@ function leftOut(seen: readonly Stay[], shown: readonly Stay[], columns: number)
 
 /** `2m ago`, what a column stands for, and `now` at the right edge. */
 function axis({ start, columnMs, columns }: Scale, now: number): string {
-  const from = `${age(now - start)} ago`;
+  const from = ago(now - start);
   const step = `a column is ${age(columnMs)}`;
   const room = columns - from.length - "now".length;
   const middle = step.length + 2 <= room ? step : "";

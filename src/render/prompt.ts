@@ -1,6 +1,6 @@
 import type { LockMode } from "../recipes/locks/holder-record.ts";
 import { escapeName } from "../text/escape.ts";
-import { characters, displayWidth } from "./columns.ts";
+import { characters, displayWidth } from "./display-width.ts";
 import type { Theme } from "./theme.ts";
 
 /** What a prompt shows. */

@@ -1,6 +1,7 @@
 import type { Stat } from "../session/session.ts";
 import { hexId } from "../text/hex-id.ts";
 import { formatSize } from "../text/size.ts";
+import { ago } from "./age.ts";
 import type { Theme } from "./theme.ts";
 
 /**
@@ -67,7 +68,7 @@ function localTime(ms: number): string {
 
 /** How long ago; undefined for what is no time. */
 function timeNote(ms: number, now: number): string | undefined {
-  return ms === 0 || Number.isNaN(new Date(ms).getTime()) ? undefined : age(now - ms);
+  return ms === 0 || Number.isNaN(new Date(ms).getTime()) ? undefined : ago(now - ms);
 }
 
 /** Local time to the second, for tables: `2026-11-16 04:42:11`. */
@@ -79,14 +80,4 @@ export function readableDate(ms: number): string {
 
 function twoDigits(number: number): string {
   return String(number).padStart(2, "0");
-}
-
-function age(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  if (seconds < 0) return "in the future";
-  if (seconds < 60) return `${seconds} s ago`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
-  const days = Math.floor(seconds / 86_400);
-  return days === 1 ? "1 day ago" : `${days} days ago`;
 }

@@ -1,4 +1,4 @@
-import { type Character, characters, displayWidth } from "./columns.ts";
+import { type Character, characters, displayWidth } from "./display-width.ts";
 
 export interface Column {
   readonly title: string;
@@ -50,48 +50,6 @@ export function tableLines(
       line(columns.map(({ cells }) => cells[row] ?? "")),
     ),
   };
-}
-
-/** Lines of at most `width`; a word that is longer is cut into pieces. */
-export function wrapText(text: string, width: number): string[] {
-  const most = Math.max(width, 10);
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (displayWidth(longer) <= most) {
-      line = longer;
-      continue;
-    }
-    if (line !== "") lines.push(line);
-    line = "";
-    for (const piece of pieces(word, most)) {
-      if (line !== "") lines.push(line);
-      line = piece;
-    }
-  }
-  return [...lines, line];
-}
-
-/**
- * A word in pieces that fit, character by character: measuring what is left again and again takes
- * quadratic time.
- */
-function pieces(word: string, most: number): string[] {
-  if (displayWidth(word) <= most) return [word];
-  const found: string[] = [];
-  let piece = "";
-  let width = 0;
-  for (const character of characters(word)) {
-    if (width + character.width > most) {
-      found.push(piece);
-      piece = "";
-      width = 0;
-    }
-    piece += character.text;
-    width += character.width;
-  }
-  return [...found, piece];
 }
 
 function pad(text: string, width: number): string {

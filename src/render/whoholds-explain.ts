@@ -8,7 +8,7 @@ import { baseName, joinPath } from "../session/path.ts";
 import { escapeName } from "../text/escape.ts";
 import { nameParty } from "../text/party-name.ts";
 import type { View } from "./renderer.ts";
-import { wrapText } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 interface Step {
   /** As one would type it. */

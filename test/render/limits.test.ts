@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { jsonRenderer } from "../../src/render/json.ts";
 import type { View } from "../../src/render/renderer.ts";
-import { wrapText } from "../../src/render/table.ts";
 import { textRenderer } from "../../src/render/text.ts";
 import { plainTheme } from "../../src/render/theme.ts";
+import { wrapText } from "../../src/render/wrap-text.ts";
 import type { DataResult } from "../../src/results/znodes.ts";
 import type { Stat } from "../../src/session/session.ts";
 import { run } from "../commands/run.ts";

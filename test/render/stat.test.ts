@@ -32,7 +32,7 @@ describe("statTable", () => {
 <cZxid          => 0x2
 <ctime          => never set
 <mZxid          => 0x3
-<mtime          => 2026-11-16 04:42:11 +00:00< (1 min ago)>
+<mtime          => 2026-11-16 04:42:11 +00:00< (1m00s ago)>
 <pZxid          => 0x2
 <cversion       => 0
 <dataVersion    => 1
@@ -53,12 +53,12 @@ describe("statTable", () => {
   });
 
   test.each([
-    { ago: 0, text: "0 s ago" },
-    { ago: 59_999, text: "59 s ago" },
-    { ago: 60_000, text: "1 min ago" },
-    { ago: 3_600_000, text: "1 h ago" },
-    { ago: 86_400_000, text: "1 day ago" },
-    { ago: 3 * 86_400_000, text: "3 days ago" },
+    { ago: 0, text: "0s ago" },
+    { ago: 59_999, text: "59s ago" },
+    { ago: 60_000, text: "1m00s ago" },
+    { ago: 3_600_000, text: "1h00m ago" },
+    { ago: 86_400_000, text: "1d0h ago" },
+    { ago: 3 * 86_400_000, text: "3d0h ago" },
     { ago: -1000, text: "in the future" },
   ])("$text", ({ ago, text }) => {
     process.env.TZ = "UTC";
@@ -66,8 +66,8 @@ describe("statTable", () => {
   });
 
   test.each([
-    { zone: "Asia/Kolkata", text: "2026-11-16 10:12:11 +05:30 (0 s ago)" },
-    { zone: "America/New_York", text: "2026-11-15 23:42:11 -05:00 (0 s ago)" },
+    { zone: "Asia/Kolkata", text: "2026-11-16 10:12:11 +05:30 (0s ago)" },
+    { zone: "America/New_York", text: "2026-11-15 23:42:11 -05:00 (0s ago)" },
   ])("in $zone", ({ zone, text }) => {
     process.env.TZ = zone;
     expect(shown("mtime", {})).toBe(text);

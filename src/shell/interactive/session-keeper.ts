@@ -122,7 +122,7 @@ export class SessionKeeper {
 
   #suspended(session: Session): void {
     const seconds = Math.ceil(session.aliveForMs() / 1_000);
-    this.#options.say(`connection lost; reconnecting; the session expires in ${seconds} s`);
+    this.#options.say(`connection lost; reconnecting; the session expires in ${seconds}s`);
     this.#tick = setInterval(() => this.#options.onChange(), 1_000).unref();
   }
 

@@ -197,7 +197,7 @@ describe("the interactive shell", () => {
     await desk.shows(/\nx\n/);
     const [first] = desk.sessions;
     first?.become({ state: "suspended" });
-    await desk.shows(/the session expires in 12 s\n.*zksh \(suspended, 12s left\)/);
+    await desk.shows(/the session expires in 12s\n.*zksh \(suspended, 12s left\)/);
     first?.become({ state: "lost", reason: "expired" });
     desk.watch?.({ type: "lost", path: "/a" });
     await desk.shows(/session 0x10 expired; lost with it: ephemerals \/mine; watches on \/a\n/);
