@@ -50,6 +50,8 @@ interface Leased extends CreatedTickets {
   readonly queue: readonly Contender[];
 }
 
+const OF_THE_TURN: ReadonlySet<LockEvent["event"]> = new Set(["acquired", "released", "lost"]);
+
 interface HoldOptions {
   readonly own?: OwnTicket;
   readonly permits: Permits;
@@ -335,10 +337,9 @@ export class Semaphore extends LockRecipe<HeldLock> {
     return news;
   }
 
-  /** That the queue's own turn has come, and is given back, is no news of the semaphore. */
+  /** That the queue's own turn has come, is given back or is lost, is no news of the semaphore. */
   readonly #tellOfQueue = (event: LockEvent): void => {
-    if (event.event !== "acquired" && event.event !== "released")
-      this.tell({ ...event, path: this.path });
+    if (!OF_THE_TURN.has(event.event)) this.tell({ ...event, path: this.path });
   };
 
   #busy(): LockError {
