@@ -8,7 +8,7 @@ import { nameParty } from "../text/party-name.ts";
 import { age, ago, heldSince } from "./age.ts";
 import { deadlockLines } from "./deadlock.ts";
 import type { View } from "./renderer.ts";
-import { cutMiddle, tableLines } from "./table.ts";
+import { tableLines } from "./table.ts";
 import { wrapText } from "./wrap-text.ts";
 
 /** Never more lines than the terminal has. */
@@ -17,9 +17,10 @@ export function boardLines(board: LockBoardResult, view: View): string[] {
   const { theme, columns } = view;
   const room = Math.max((view.rows ?? 24) - 1, 3);
   const name = escapeName(root);
-  const looked = cutMiddle(lookText(board, view.now()), columns);
-  if (reports.length === 0)
-    return [...wrapText(`no locks below ${name}`, columns), theme.faint(looked)];
+  const isUnanswered = board.unansweredSince !== undefined;
+  const paintLook = isUnanswered ? theme.warning : theme.faint;
+  const looked = wrapText(lookText(board, view.now()), columns).map(paintLook);
+  if (reports.length === 0) return [...wrapText(`no locks below ${name}`, columns), ...looked];
   const title = wrapText(`${name}: ${summary(reports)}`, columns).map((line) =>
     theme.heading(line),
   );
@@ -30,7 +31,7 @@ export function boardLines(board: LockBoardResult, view: View): string[] {
     Math.floor(room / 2),
   );
   const stuck = new Set(deadlocks.flatMap((deadlock) => deadlock.map(({ path }) => path)));
-  const left = room - title.length - tangles.length - 2;
+  const left = room - title.length - tangles.length - looked.length - 1;
   const shown = reports.slice(0, reports.length > left ? Math.max(left - 1, 1) : left);
   const { head, lines } = table(shown, stuck, view);
   const more =
@@ -40,10 +41,7 @@ export function boardLines(board: LockBoardResult, view: View): string[] {
   const rows = lines.map((line, index) =>
     isStuck(shown[index], stuck) ? theme.error(line) : line,
   );
-  return cutLines(
-    [...title, theme.heading(head), ...rows, ...more, ...tangles, theme.faint(looked)],
-    room,
-  );
+  return cutLines([...title, theme.heading(head), ...rows, ...more, ...tangles, ...looked], room);
 }
 
 function isStuck(report: LockReport | undefined, stuck: ReadonlySet<string>): boolean {
@@ -91,7 +89,9 @@ function holderText({ holders: [first, ...others], limit }: LockReport): string 
   return `${escapeName(nameParty(first))}${more}${permits}${first.revoke ? ", asked to release it" : ""}`;
 }
 
-function lookText({ lookedAt, nextLookAt }: LockBoardResult, now: number): string {
+function lookText({ lookedAt, nextLookAt, unansweredSince }: LockBoardResult, now: number): string {
+  if (unansweredSince !== undefined)
+    return `no server answers since ${age(now - unansweredSince)}; looked ${ago(now - lookedAt)}`;
   const leftMs = nextLookAt - now;
   return `looked ${ago(Math.max(0, now - lookedAt))}, next look in ${leftMs < 1_000 ? "0s" : age(leftMs)}`;
 }

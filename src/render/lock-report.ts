@@ -13,6 +13,7 @@ import type {
 } from "../results/lock-reports.ts";
 import { escapeName } from "../text/escape.ts";
 import { nameParty } from "../text/party-name.ts";
+import { age } from "./age.ts";
 import { deadlockLines, deadlockText } from "./deadlock.ts";
 import { boardLines } from "./lock-board.ts";
 import { plainLines, watchedLine } from "./lock-lines.ts";
@@ -48,14 +49,14 @@ export function textLocks(
 
 /** On a terminal the picture takes the place of the one before. */
 export function textLocksWatched(
-  { reports, changed, timeline }: LocksWatchedResult,
+  { reports, changed, timeline, unansweredSince }: LocksWatchedResult,
   view: View,
 ): Rendered {
   if (!view.isTTY) return { out: changed.map(watchedLine).join("") };
   // No picture may be higher than the terminal, no line longer: it is by their number that the next
   // one finds its place.
   const room = Math.max((view.rows ?? 24) - 1, 3);
-  const lines: string[] = [];
+  const lines = unansweredSince === undefined ? [] : unansweredLines(unansweredSince, view);
   for (const [index, report] of reports.entries()) {
     const share = Math.floor((room - lines.length) / (reports.length - index));
     const above = index === 0 ? [] : [""];
@@ -66,6 +67,11 @@ export function textLocksWatched(
       ? [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`]
       : lines;
   return { out: inAscii(`${shown.join("\n")}\n`, view), isFrame: true };
+}
+
+function unansweredLines(since: number, { theme, columns, now }: View): string[] {
+  const text = `no server answers since ${age(now() - since)}; what is below may be out of date`;
+  return wrapText(text, columns).map((line) => theme.warning(line));
 }
 
 /** The table, and below it the timeline, which has half of the room where both want more. */

@@ -1,5 +1,6 @@
 /** What is said of locks that others hold: the queues, requests to give way, and fences. */
 
+import type { Answered } from "../recipes/locks/inspect/answers.ts";
 import type { Deadlock } from "../recipes/locks/inspect/deadlocks.ts";
 import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
 import type { BoardChange } from "../recipes/locks/inspect/lock-board.ts";
@@ -17,7 +18,7 @@ export interface LocksResult {
 }
 
 /** The queues as they are now, while they are watched. */
-export interface LocksWatchedResult {
+export interface LocksWatchedResult extends Answered {
   readonly kind: "locks-watched";
   readonly reports: readonly LockReport[];
   /** Those among them that have changed; none when only time has passed. */

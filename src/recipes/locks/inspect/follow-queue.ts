@@ -13,10 +13,11 @@ import { NoNodeError, PermissionError } from "../../../errors.ts";
 import { joinPath } from "../../../session/path.ts";
 import type { Data, Session, WatchEvent, WatchListener } from "../../../session/session.ts";
 import type { Follower } from "../../watching/watched-changes.ts";
+import { type Answered, Answers, tickUntil } from "./answers.ts";
 import { inspectLock, type LockReport } from "./inspect-lock.ts";
 
 /** All the locks as they are now, and those among them that have changed. */
-export interface QueueChange {
+export interface QueueChange extends Answered {
   readonly reports: readonly LockReport[];
   readonly changed: readonly LockReport[];
 }
@@ -56,7 +57,11 @@ export class QueueFollower implements Follower<QueueChange> {
 
   async *follow(session: Session, signal: AbortSignal): AsyncGenerator<QueueChange> {
     const bell = new AutoResetEvent();
+    const answers = new Answers(session);
+    const tickMs = this.#tickMs;
     let isLost = false;
+    let reports: readonly LockReport[] = [];
+    const tick = () => ({ reports, changed: [], ...answers.now() });
     const watch = ({ type, path }: WatchEvent) => {
       isLost ||= type === "lost";
       this.#watchedHolders.delete(path);
@@ -68,15 +73,19 @@ export class QueueFollower implements Follower<QueueChange> {
       while (!isLost) {
         const nextRound = pause(ROUND_MS, undefined, { signal });
         nextRound.catch(() => {});
-        const reports = await Promise.all(
+        const looking = Promise.all(
           this.#paths.map((path) => this.#look(session, path, { signal, watch })),
         );
+        // Before the first look there is nothing to show again.
+        const options = { tickMs: reports.length > 0 ? tickMs : undefined, signal };
+        reports = yield* tickUntil(looking, tick, options);
         const changed = reports.filter((report) => this.#isNews(report));
-        if (changed.length > 0) yield { reports, changed };
-        while (!(await isHeard(bell, signal, this.#tickMs))) yield { reports, changed: [] };
+        if (changed.length > 0) yield { reports, changed, ...answers.now() };
+        while (!(await isHeard(bell, signal, tickMs))) yield tick();
         await nextRound;
       }
     } finally {
+      answers.stop();
       // Not awaited: leaving must not take longer because a server is slow.
       if (!isLost)
         for (const path of this.#touched) session.removeWatch(path, watch).catch(() => {});

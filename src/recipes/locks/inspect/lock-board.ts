@@ -7,11 +7,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { NoNodeError } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
 import type { Follower, Notice } from "../../watching/watched-changes.ts";
+import { type Answered, Answers, tickUntil } from "./answers.ts";
 import { type Deadlock, findDeadlocks } from "./deadlocks.ts";
 import { findLocks } from "./find-locks.ts";
 import type { LockReport, Standing } from "./inspect-lock.ts";
 
-export interface BoardChange {
+export interface BoardChange extends Answered {
   /** The busiest first: most waiters, then the longest wait. */
   readonly reports: readonly LockReport[];
   readonly deadlocks: readonly Deadlock[];
@@ -22,6 +23,10 @@ export interface BoardChange {
   readonly lookedAt: number;
   readonly nextLookAt: number;
 }
+
+type Looked = Pick<BoardChange, "reports" | "deadlocks" | "lookedAt" | "nextLookAt">;
+
+const NO_NEWS = { changed: [], newDeadlocks: [] } as const;
 
 const LEAST_PAUSE_MS = 2_000;
 const PAUSE_PER_CONTENDER_MS = 100;
@@ -47,22 +52,46 @@ export class BoardFollower implements Follower<BoardChange | Notice> {
   }
 
   async *follow(session: Session, signal: AbortSignal): AsyncGenerator<BoardChange | Notice> {
+    const answers = new Answers(session);
+    try {
+      yield* this.#lookAgainAndAgain(session, answers, signal);
+    } finally {
+      answers.stop();
+    }
+  }
+
+  async *#lookAgainAndAgain(
+    session: Session,
+    answers: Answers,
+    signal: AbortSignal,
+  ): AsyncGenerator<BoardChange | Notice> {
+    const tickMs = this.#tickMs;
+    let looked: Looked | undefined;
     for (;;) {
       const startedAt = Date.now();
       const notices: Notice[] = [];
-      const reports = await this.#look(session, signal, notices);
+      const before = looked;
+      const again = (): BoardChange | Notice => ({
+        ...(before as Looked),
+        ...NO_NEWS,
+        ...answers.now(),
+      });
+      const options = { tickMs: before && tickMs, signal };
+      const reports = yield* tickUntil(this.#look(session, signal, notices), again, options);
       yield* notices;
       const lookedAt = Date.now();
-      const nextLookAt = lookedAt + pauseAfter(reports, lookedAt - startedAt);
+      // Waiting for a server is no work for the server.
+      const lookMs = answers.haveComeSince(startedAt) ? lookedAt - startedAt : 0;
+      const nextLookAt = lookedAt + pauseAfter(reports, lookMs);
       const deadlocks = findDeadlocks(reports);
-      const looked = { reports: busiestFirst(reports), deadlocks, lookedAt, nextLookAt };
+      looked = { reports: busiestFirst(reports), deadlocks, lookedAt, nextLookAt };
       const isFirst = this.#told === undefined;
       const [changed, newDeadlocks] = [this.#changed(reports), this.#newDeadlocks(deadlocks)];
       if (isFirst || changed.length + newDeadlocks.length > 0)
         yield { ...looked, changed, newDeadlocks };
       for (let left = nextLookAt - Date.now(); left > 0; left = nextLookAt - Date.now()) {
-        await pause(Math.min(left, this.#tickMs ?? left), undefined, { signal });
-        if (this.#tickMs !== undefined) yield { ...looked, changed: [], newDeadlocks: [] };
+        await pause(Math.min(left, tickMs ?? left), undefined, { signal });
+        if (tickMs !== undefined) yield { ...looked, ...NO_NEWS, ...answers.now() };
       }
     }
   }
