@@ -91,7 +91,7 @@ function holderText({ holders: [first, ...others], limit }: LockReport): string 
 
 function lookText({ lookedAt, nextLookAt, unansweredSince }: LockBoardResult, now: number): string {
   if (unansweredSince !== undefined)
-    return `no server answers since ${age(now - unansweredSince)}; looked ${ago(now - lookedAt)}`;
+    return `no server has answered for ${age(now - unansweredSince)}; looked ${ago(now - lookedAt)}`;
   const leftMs = nextLookAt - now;
   return `looked ${ago(Math.max(0, now - lookedAt))}, next look in ${leftMs < 1_000 ? "0s" : age(leftMs)}`;
 }

@@ -3,7 +3,7 @@
  * why it is done. Written for readers who do not know ZooKeeper's recipes.
  */
 
-import type { Waiting } from "../recipes/locks/events.ts";
+import type { LockEvent, Waiting } from "../recipes/locks/events.ts";
 import type { LockMode } from "../recipes/locks/holder-record.ts";
 import type {
   LockProgress,
@@ -15,7 +15,7 @@ import { escapeName } from "../text/escape.ts";
 import { nameWithReason } from "../text/party-name.ts";
 import { age } from "./age.ts";
 import { ticketName, ticketPath } from "./lock-names.ts";
-import { acquiredText, goneText, queueText } from "./lock-steps.ts";
+import { acquiredText, goneText, isPathItself, queueText } from "./lock-steps.ts";
 import type { StepsView } from "./renderer.ts";
 import { wrapText } from "./wrap-text.ts";
 
@@ -161,8 +161,8 @@ const SEQUENTIAL =
   "Sequential (-s): the server appends the next number, so that the numbers are the order of arrival.";
 
 function ephemeral(timeoutMs = 0, what = "lock"): string {
-  const within = timeoutMs > 0 ? ` (at most ${age(timeoutMs)} later)` : "";
-  return `Ephemeral (-e): the server deletes it when our session ends, so that a crash gives the ${what} back by itself${within}.`;
+  const timeout = `session timeout${timeoutMs > 0 ? ` (${age(timeoutMs)})` : ""}`;
+  return `Ephemeral (-e): the server deletes it when our session ends. After a crash that is when the ${timeout} is over: a crash cannot keep the ${what}.`;
 }
 
 const RULES: Readonly<Record<LockMode, string>> = {
@@ -235,7 +235,6 @@ function watchAhead(waiting: Waiting, now: number): Explained {
 function gone(progress: LockProgress, ticket: string): Explained {
   if (progress.event !== "predecessor-gone" && progress.event !== "contender-gone")
     return { answer: "", why: "" };
-  const { path, ahead } = progress;
   if (progress.event === "contender-gone") {
     return {
       operation: `ls ${parentOf(ticket)}`,
@@ -246,20 +245,35 @@ function gone(progress: LockProgress, ticket: string): Explained {
   return {
     operation: "event NodeDeleted",
     answer: goneText(progress),
-    why:
-      ahead === path.slice(1)
-        ? "The znode is gone: released, or its session has ended."
-        : "The znode we watch is gone: its client released the lock or gave up, or it crashed and the server ended its session. For us it is the same: we look who is before us now.",
+    why: isPathItself(progress)
+      ? "The znode is gone: released, or its session has ended."
+      : "The znode we watch is gone: its client released the lock or gave up, or it crashed and the server ended its session. For us it is the same: we look who is before us now.",
   };
 }
 
 function acquired(progress: LockProgress): Explained {
   if (progress.event !== "acquired") return { answer: "", why: "" };
-  const isShared = progress.mode === "read" || progress.mode === "semaphore";
+  const { mode, hasWaited } = progress;
+  const reason = hasWaited ? `${turnText(progress)} ` : "";
+  const isShared = mode === "read" || mode === "semaphore";
   return {
     answer: acquiredText(progress),
-    why: `The token is the zxid at which our znode was created. ${isShared ? "" : TOKEN_GROWS}`.trimEnd(),
+    why: `${reason}The token is the zxid at which our znode was created.${isShared ? "" : ` ${TOKEN_GROWS}`}`,
   };
+}
+
+/** By what a waiter knows that its turn has come. */
+function turnText({
+  node,
+  path,
+  mode,
+  permits,
+}: Extract<LockEvent, { event: "acquired" }>): string {
+  if (node === path) return "This time our create -e made the znode.";
+  if (permits) return `Our lease is among the first ${permits.limit} now.`;
+  return mode === "read"
+    ? "No writer is left before ours."
+    : "None of the tickets that we waited for is left.";
 }
 
 const TOKEN_GROWS =

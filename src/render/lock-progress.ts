@@ -42,12 +42,17 @@ function textOf(result: LockProgressResult, steps: StepsView, view: View): strin
       return "";
     return stepLines(result, steps, view.now());
   }
-  const said = noteText(progress);
+  const said = noteText(result);
   if (said === undefined) return "";
   const isShown = DETAILS.has(event) ? view.isVerbose : !view.isQuiet || SERIOUS.has(event);
-  return isShown
-    ? `${escapeName(said)}\n`.replace(/^warning:/, steps.theme.warning("warning:"))
-    : "";
+  return isShown ? noteLines(said, steps) : "";
+}
+
+/** Broken between words on a terminal; paths stay whole, so that they can be copied. */
+function noteLines(said: string, { isTTY, columns, theme }: StepsView): string {
+  const escaped = escapeName(said);
+  const lines = isTTY ? wrapText(escaped, columns, { keepsWords: true }) : [escaped];
+  return `${lines.join("\n")}\n`.replace(/^warning:/, theme.warning("warning:"));
 }
 
 function statusOf(result: LockProgressResult, steps: StepsView, view: View): Status | undefined {
@@ -63,10 +68,11 @@ function statusOf(result: LockProgressResult, steps: StepsView, view: View): Sta
       return line(() => {
         const goneMs = view.now() - at;
         const keptMs = Math.max(0, progress.leftMs - goneMs);
-        return `no server has answered for ${age(goneMs)}; the place in the queue is kept for ${age(keptMs)} more`;
+        const what = result.isUnordered ? "the session lives" : "the place in the queue is kept";
+        return `no server has answered for ${age(goneMs)}; ${what} for ${age(keptMs)} more`;
       });
     case "requeued":
-      return () => `connecting again, to queue for ${escapeName(progress.path)}`;
+      return () => `connecting again, to wait for ${escapeName(progress.path)}`;
     case "acquired":
     case "lost":
     case "revoked":
@@ -120,7 +126,7 @@ const REACHES: Readonly<Record<"group" | "program", string>> = {
 };
 
 /** What is told that is no step of the recipe. */
-function noteText(progress: LockProgress): string | undefined {
+function noteText({ progress, isUnordered }: LockProgressResult): string | undefined {
   const { path } = progress;
   switch (progress.event) {
     case "strangers":
@@ -128,11 +134,11 @@ function noteText(progress: LockProgress): string | undefined {
     case "negotiated":
       return `note: the server grants a session timeout of ${age(progress.grantedMs)}, not ${age(progress.wantedMs)}`;
     case "unanswered":
-      return `no server answers; the place in the queue of ${path} is kept for ${age(progress.leftMs)} more`;
+      return `no server answers; ${isUnordered ? "the session lives" : `the place in the queue of ${path} is kept`} for ${age(progress.leftMs)} more`;
     case "answered":
-      return `connected again; the place in the queue of ${path} was kept`;
+      return `connected again; ${isUnordered ? `still waiting for ${path}` : `the place in the queue of ${path} was kept`}`;
     case "requeued":
-      return `the session ended while waiting for ${path}; queuing again, at the end`;
+      return `the session ended while waiting for ${path}; ${isUnordered ? "waiting again" : "queuing again, at the end"}`;
     case "started":
       return `started process ${progress.pid}`;
     case "suspended":

@@ -70,7 +70,7 @@ export function textLocksWatched(
 }
 
 function unansweredLines(since: number, { theme, columns, now }: View): string[] {
-  const text = `no server answers since ${age(now() - since)}; what is below may be out of date`;
+  const text = `no server has answered for ${age(now() - since)}; what is below may be out of date`;
   return wrapText(text, columns).map((line) => theme.warning(line));
 }
 

@@ -84,7 +84,7 @@ export function textOwnLocks({ locks }: ResultOf<"own-locks">, view: View): Rend
     ],
     view.columns,
   );
-  return { out: [view.theme.faint(head), ...lines, ""].join("\n") };
+  return { out: [view.theme.heading(head), ...lines, ""].join("\n") };
 }
 
 /**

@@ -71,13 +71,18 @@ export function acquiredText(progress: Extract<LockEvent, { event: "acquired" }>
   return `${what}: ${ticketName(node)}${taken}${free}, token ${token}`;
 }
 
-export function goneText({
-  ahead,
-  aheadBy,
-  heldMs,
-}: Extract<LockEvent, { event: "contender-gone" | "predecessor-gone" }>): string {
-  if (!aheadBy) return ticketName(ahead);
-  return `${ticketName(ahead)} (${shortName(aheadBy)}${heldMs === undefined ? "" : `, held ${age(heldMs)}`})`;
+type GoneEvent = Extract<LockEvent, { event: "contender-gone" | "predecessor-gone" }>;
+
+/** A lock on one well-known znode has no tickets: what has gone is the znode. */
+export function isPathItself({ path, ahead }: Pick<GoneEvent, "path" | "ahead">): boolean {
+  return ahead === path.slice(1);
+}
+
+export function goneText(gone: GoneEvent): string {
+  const { path, ahead, aheadBy, heldMs } = gone;
+  const what = isPathItself(gone) ? path : ticketName(ahead);
+  if (!aheadBy) return what;
+  return `${what} (${shortName(aheadBy)}${heldMs === undefined ? "" : `, held ${age(heldMs)}`})`;
 }
 
 const HOLDS = {
@@ -135,8 +140,9 @@ function watchingText({ ahead, aheadBy, watches, mode, position, path }: Waiting
   if (watches === "leases") return "the permits: the next one given back is ours";
   const by = aheadBy ? ` (${shortName(aheadBy)})` : "";
   if (position === undefined) return `${path} itself${by}`;
-  const which = mode === "read" ? "the nearest writer before" : "the one right before";
-  return `${ticketName(ahead)}, ${which}${by}`;
+  if (mode !== "read") return `${ticketName(ahead)}, the one right before${by}`;
+  const kind = aheadBy?.mode === "exclusive" ? "lock" : "writer";
+  return `${ticketName(ahead)}, the nearest ${kind} before${by}`;
 }
 
 const PURPOSES = {

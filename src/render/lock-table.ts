@@ -10,7 +10,7 @@ import { whoIs } from "../text/party-name.ts";
 import { age, ago, heldSince } from "./age.ts";
 import type { View } from "./renderer.ts";
 import { type Column, tableLines } from "./table.ts";
-import type { Paint, Theme } from "./theme.ts";
+import type { Theme } from "./theme.ts";
 import { wrapText } from "./wrap-text.ts";
 
 /** At most `room` lines; what does not fit is counted in the last one. */
@@ -40,15 +40,31 @@ export function queueTable(
     if (text.length + 1 + indented.length > room - (isLast ? 0 : 1)) {
       return [...text, theme.faint(`… and ${all.length - index} more`)];
     }
-    text.push(paintFor(index, holders.length, theme)(lines[index] ?? ""));
+    text.push(
+      paintRow(
+        lines[index] ?? "",
+        stateOf(party, index, holders.length),
+        { isHolder: index < holders.length, isNext: index === holders.length },
+        theme,
+      ),
+    );
     for (const line of indented) text.push(theme.faint(indent + line));
   }
   return text;
 }
 
-function paintFor(index: number, holders: number, theme: Theme): Paint {
-  if (index < holders) return theme.held;
-  return index === holders ? theme.next : (text) => text;
+/**
+ * A holder's state has a colour, but not the rest of its row, because green is hard to read on
+ * white; the whole row of the next one is bold.
+ */
+function paintRow(
+  line: string,
+  state: string,
+  { isHolder, isNext }: { readonly isHolder: boolean; readonly isNext: boolean },
+  theme: Theme,
+): string {
+  if (isNext) return theme.next(line);
+  return isHolder ? line.replace(state, (word) => theme.held(word)) : line;
 }
 
 function summary({ holders, waiters, limit }: LockReport): string {

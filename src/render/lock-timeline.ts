@@ -57,9 +57,11 @@ export function timelineLines(
   const { shown, isAll } = choose(seen, room - frame);
   const next = shown.find(({ heldAt, leftAt }) => heldAt === undefined && leftAt === undefined);
   const rows = shown.map((stay) => {
-    const line = `${labelOf(stay, labelWidth)}  ${bar(stay, scale, now)}`.trimEnd();
-    if (stay.leftAt !== undefined) return theme.faint(line);
-    return stay.heldAt !== undefined ? theme.held(line) : stay === next ? theme.next(line) : line;
+    const label = `${labelOf(stay, labelWidth)}  `;
+    const drawn = bar(stay, scale, now);
+    if (stay.leftAt !== undefined) return theme.faint((label + drawn).trimEnd());
+    if (stay.heldAt !== undefined) return label + theme.held(drawn);
+    return stay === next ? theme.next(label + drawn) : label + drawn;
   });
   const left = isAll ? [] : [theme.faint(leftOut(seen, shown, columns))];
   return [

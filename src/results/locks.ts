@@ -96,6 +96,8 @@ export interface LockProgressResult {
   readonly mode: LockMode;
   /** Several locks are taken at once: the path has to be named. */
   readonly isOneOfSeveral?: boolean;
+  /** Those who wait are in no order: a lock on one well-known znode. */
+  readonly isUnordered?: boolean;
   /** The lock will be held until stdin ends, and that is told in words of its own. */
   readonly isHeldOpen?: boolean;
   /** Each step is explained: the number of the first, and the session timeout. */

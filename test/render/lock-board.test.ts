@@ -63,7 +63,7 @@ looked 1s ago, next look in 1s
   test("says that no server answers, in place of the next look", () => {
     const looks = { lookedAt: NOW - 8_000, nextLookAt: NOW - 6_000 };
     const { out } = draw({ reports: [held("/app/a")], ...looks, unansweredSince: NOW - 7_000 });
-    expect(String(out).split("\n").at(-2)).toBe("no server answers since 7s; looked 8s ago");
+    expect(String(out).split("\n").at(-2)).toBe("no server has answered for 7s; looked 8s ago");
   });
 
   test("says that there are none on a terminal, and nothing in a pipe", () => {

@@ -23,8 +23,8 @@ describe("--explain", () => {
     → lock-0000000007
     Our ticket. Sequential (-s): the server appends the next number, so that the
     numbers are the order of arrival. Ephemeral (-e): the server deletes it when
-    our session ends, so that a crash gives the lock back by itself (at most 30s
-    later).
+    our session ends. After a crash that is when the session timeout (30s) is
+    over: a crash cannot keep the lock.
  2  ls /deploy
     → lock-0000000005 lock-0000000006 lock-0000000007 (ours)
     The lowest number holds the lock. 2 ahead: ann@web3 holds it since 12s,
@@ -35,6 +35,22 @@ describe("--explain", () => {
     right before us is watched, so that one release wakes one waiter; with all
     of them watching the holder, each release would wake the whole queue.
 `);
+  });
+
+  test.each([
+    { progress: acquired(), why: /^None of the tickets that we waited for is left\. The token/ },
+    { progress: acquired({ mode: "read" }), why: /^No writer is left before ours\. The token/ },
+    {
+      progress: acquired({ mode: "semaphore", permits: { taken: 3, limit: 3 } }),
+      why: /^Our lease is among the first 3 now\. The token/,
+    },
+    {
+      progress: acquired({ node: "/deploy" }),
+      why: /^This time our create -e made the znode\. The token/,
+    },
+    { progress: acquired({ hasWaited: false }), why: /^The token/ },
+  ])("says why the turn has come: $why", ({ progress, why }) => {
+    expect(steps(progress, ["acquired"]).at(-1)?.why).toMatch(why);
   });
 
   test("says what readers and writers wait for", () => {

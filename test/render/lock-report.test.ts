@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { LockReport } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { textLocks, textLocksWatched, textRevocation } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
+import { createTheme } from "../../src/render/theme.ts";
 import { foreign, NOW, nameless, report, standing, view } from "../support/lock-reports.ts";
 
 function show(reports: readonly LockReport[], more: Partial<View> = {}): string {
@@ -167,6 +168,37 @@ describe("a queue that is watched", () => {
       out: "held /deploy by ann@web3 pid 4711 deploy.sh token 8589934607; 1 waits\nfree /free\n",
     });
   });
+});
+
+describe("a watched queue while no server answers", () => {
+  const held = report({ holders: [standing()], waiters: [standing()] });
+  const watched = (unansweredSince?: number) =>
+    textLocksWatched(
+      {
+        kind: "locks-watched",
+        reports: [held],
+        changed: [],
+        ...(unansweredSince !== undefined && { unansweredSince }),
+      },
+      view(),
+    ).out;
+
+  test("says so above what was seen before", () => {
+    const warning = "no server has answered for 6s; what is below may be out of date\n";
+    expect(watched(NOW - 6_000)).toBe(`${warning}${watched()}`);
+  });
+});
+
+test("the row of a holder is readable on white: only its state is green", async () => {
+  const held = report({ holders: [standing()], waiters: [standing(), standing()] });
+  const { out = "" } = textLocks(
+    { kind: "locks", reports: [held], deadlocks: [] },
+    view({ theme: await createTheme(1) }),
+  );
+  const [, , holder, next, other] = String(out).replaceAll("\x1b", "␛").split("\n");
+  expect(holder).toMatch(/^␛\[32mholder␛\[39m {4}ann@web3 /);
+  expect(next).toMatch(/^␛\[1mwaiter 1 .*␛\[22m$/);
+  expect(other).toMatch(/^waiter 2 /);
 });
 
 describe("a queue whose hand-over was seen", () => {

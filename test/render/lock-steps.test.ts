@@ -60,6 +60,25 @@ describe("the steps on a terminal", () => {
     expect(line.split("\n").filter((part) => part.length > 40)).toEqual([]);
   });
 
+  test("notes are broken between words, and a path is never broken", () => {
+    const path = `/${"deep/".repeat(9)}lock`;
+    const note = (columns: number, isTTY = true) =>
+      textLockProgress(told({ event: "requeued", path }), view({ columns, isTTY })).err;
+    expect(note(40)).toBe(
+      `the session ended while waiting for\n${path};\nqueuing again, at the end\n`,
+    );
+    expect(note(40, false)).toBe(
+      `the session ended while waiting for ${path}; queuing again, at the end\n`,
+    );
+  });
+
+  test("a reader behind a lock that is not a writer's", () => {
+    const event = waiting({ mode: "read" });
+    expect(textLockProgress(told(event, ["watching"]), view()).err).toBe(
+      "  watching  lock-0000000005, the nearest lock before (ann@web3)\n",
+    );
+  });
+
   test("who has left, and how long it held", () => {
     const gone = { path: "/deploy", ahead: ticket(5).slice(8), aheadBy: ann() };
     expect(
@@ -165,6 +184,29 @@ describe("of rwlock, sem and unique locks", () => {
   queue     ann@web3 holds it since 12s; a release wakes all waiters, and the
             fastest gets it
 `);
+    const gone = { event: "predecessor-gone", path: "/deploy", ahead: "deploy" } as const;
+    expect(textLockProgress(told({ ...gone, aheadBy: ann() }, ["gone"]), view()).err).toBe(
+      "  gone      /deploy (ann@web3)\n",
+    );
+  });
+
+  test("one znode for all: no place in a queue is promised when the servers are gone", () => {
+    const path = "/deploy";
+    const unordered = { isUnordered: true, at: NOW - 6_000 };
+    const unanswered = told({ event: "unanswered", path, leftMs: 30_000 }, [], unordered);
+    expect(status(unanswered)).toBe(
+      "no server has answered for 6s; the session lives for 24s more",
+    );
+    const texts = [
+      unanswered,
+      told({ event: "answered", path, waiting: waiting() }, [], unordered),
+      told({ event: "requeued", path }, [], unordered),
+    ].map((result) => textLockProgress(result, view()).err);
+    expect(texts).toEqual([
+      "no server answers; the session lives for 30s more\n",
+      "connected again; still waiting for /deploy\n",
+      "the session ended while waiting for /deploy; waiting again\n",
+    ]);
   });
 });
 

@@ -78,11 +78,12 @@ describe("paintJson", () => {
       text: JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [i, "x"]))),
     },
   ])("paints a megabyte in linear time: $name", ({ text }) => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     const lines = Array.from(jsonLines(text) ?? [], (line) => paintJson(line.text, plainTheme));
     expect(lines.join("\n")).toBe(
       Array.from(jsonLines(text) ?? [], (line) => line.text).join("\n"),
     );
-    expect(performance.now() - started).toBeLessThan(5_000);
+    // CPU time: a busy machine must not fail it.
+    expect(process.cpuUsage(started).user / 1_000).toBeLessThan(5_000);
   });
 });

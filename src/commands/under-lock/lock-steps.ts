@@ -22,6 +22,8 @@ interface Told {
   isQueueTold?: boolean;
   /** The watched znode. Undefined before the first watch. */
   watched?: string | undefined;
+  /** That the znode exists was told just now, with `outrun`. */
+  isOutrun?: boolean;
 }
 
 /** Maps events to steps of the recipe, so that each step is told once. */
@@ -63,7 +65,10 @@ export class LockSteps {
         const watched = progress.watches === "leases" ? "leases" : progress.ahead;
         const before = told.watched;
         told.watched = watched;
-        if (before === undefined && !told.isQueueTold) return CONTENDED[this.#layout];
+        const isOutrun = told.isOutrun ?? false;
+        told.isOutrun = false;
+        if (before === undefined && !told.isQueueTold)
+          return isOutrun ? ["queue", "watching"] : CONTENDED[this.#layout];
         return before === watched ? [] : ["watching"];
       }
       case "predecessor-gone":
@@ -82,6 +87,7 @@ export class LockSteps {
       }
       case "outrun":
         told.watched = undefined;
+        told.isOutrun = true;
         return ["outrun"];
       case "started":
         return ["started"];

@@ -73,6 +73,7 @@ export class LockStory {
       ...(ticket !== undefined && { ticket }),
       mode: recipe.mode,
       ...(recipe.paths.length > 1 && { isOneOfSeveral: true }),
+      ...(recipe.layout === "unique" && { isUnordered: true }),
       ...(isHeldOpen && { isHeldOpen }),
       ...(values.explain && { explain: { firstNumber, timeoutMs: this.#timeoutMs } }),
     });

@@ -55,4 +55,12 @@ describe("the steps of a recipe", () => {
     ]);
     expect(steps.next(waiting({ watches: "leases" })).steps).toEqual(["watching"]);
   });
+
+  test("of one znode for all: that it exists is told once after another was faster", () => {
+    const steps = new LockSteps("unique", { isExplained: true });
+    const { position: _, of: __, ...waits } = waiting();
+    expect(steps.next(waits).steps).toEqual(["unique", "queue", "watching"]);
+    expect(steps.next({ event: "outrun", path: "/deploy" }).steps).toEqual(["outrun"]);
+    expect(steps.next(waits).steps).toEqual(["queue", "watching"]);
+  });
 });
