@@ -23,8 +23,8 @@ export interface Input {
   readonly stream: Readable;
   readonly isTTY: boolean;
   /**
-   * Why there is nothing to wait for: `ended`, or a `file`, which ends without anybody's doing.
-   * Undefined while something may come. Throws the bytes away that are there: only for those who
+   * Why nothing more can come: the input has `ended`, or is a `file`, which ends by itself.
+   * Undefined while bytes may still come. Discards the bytes that are there: only for callers that
    * wait for the end alone.
    */
   readonly isOver?: () => "ended" | "file" | undefined;
@@ -37,13 +37,13 @@ export interface Output {
   readonly columns: number;
   /** Height of the terminal, where there is one. */
   readonly rows?: number;
-  /** The reader has not read for a while: what is only worth showing now need not be written. */
+  /** The reader has not read for a while: output that is only worth showing now can be skipped. */
   readonly isStuck?: boolean;
-  /** What the stream can show when nobody forces colour on or off. */
+  /** The colours that the stream can show when no setting forces them on or off. */
   readonly colorLevel: ColorLevel;
 }
 
-/** Who runs this program, as others are told: `ann@web3`, the whole host name, the process. */
+/** The user, host and process of this program, as holder records name them: `ann@web3`. */
 export interface Self {
   readonly who: string;
   readonly host: string;
@@ -57,7 +57,7 @@ export interface Io {
   readonly stderr: Output;
   readonly env: Environment;
   readFile(path: string): Promise<Buffer>;
-  /** Writes a file in one step: nobody sees half of it. */
+  /** Replaces a file in one step: no reader sees half of it. */
   writeFile(path: string, data: string): Promise<void>;
   /** Why a file could not be written; undefined when it probably can. */
   cannotWrite(path: string): Promise<string | undefined>;
@@ -95,8 +95,8 @@ export function write(output: Output, chunk: string | Uint8Array): Promise<void>
 }
 
 /**
- * Nobody waits any longer for readers who have not read for `ms`: what was written for them fails
- * with `reason`.
+ * Fails every write that its reader has not taken for `ms` with `reason`, so that no caller waits
+ * longer.
  */
 export function abandonWrites(ms: number, reason: unknown): void {
   for (const [reject, begun] of unfinished) {
@@ -131,8 +131,8 @@ export async function readAll(input: Input, signal: AbortSignal): Promise<Buffer
 }
 
 /**
- * Resolves when the stream has ended; what comes before that is thrown away. Aborting forgets the
- * stream.
+ * Resolves when the stream has ended, and discards all bytes before that. Aborting stops listening
+ * to the stream.
  */
 export function inputEnd({ stream }: Input, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
@@ -149,7 +149,7 @@ export function inputEnd({ stream }: Input, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Nobody reads our output any more (`zksh ls -R / | head`). */
+/** The reader of our output has closed it (`zksh ls -R / | head`). */
 export function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }

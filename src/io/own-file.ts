@@ -1,6 +1,6 @@
 /**
- * Files of the user that we run as: what others have planted in their place is neither read,
- * written nor changed.
+ * Opens files of the user that we run as. A file or link that another user has planted in their
+ * place is neither read, written nor changed.
  */
 import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
@@ -21,9 +21,9 @@ export function isOurs({ uid }: Stats): boolean {
 }
 
 /**
- * Opens a file that belongs to us, in a directory that does. A link is followed only if it is ours
- * too, as those of people who keep their settings elsewhere are. Throws what the system says
- * (ENOENT where there is none), or what is not ours.
+ * Opens a file that belongs to us, in a directory that belongs to us. A link is followed only if it
+ * is ours too: some people keep their settings elsewhere. Throws the system's error (ENOENT for a
+ * missing file), or an error that names what belongs to another user.
  */
 export async function openOwn(path: string, flags: number, mode?: number): Promise<OwnFile> {
   await mustBeOurs(dirname(path));
@@ -43,7 +43,7 @@ export async function openOwn(path: string, flags: number, mode?: number): Promi
   }
 }
 
-/** The path itself, or what a link of ours there leads to. */
+/** The path itself, or the target of a link that belongs to us. */
 async function followOwnLink(path: string): Promise<string> {
   const found = await lstat(path).catch(unlessMissing);
   if (!found?.isSymbolicLink()) return path;

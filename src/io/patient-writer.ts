@@ -8,13 +8,13 @@ import { constants, openSync, write, writeSync } from "node:fs";
 import { promisify } from "node:util";
 
 /**
- * What is said beside the results waits this long for its reader; then it goes into the queue, and
- * the writer goes on.
+ * A message beside the results waits this long for its reader; then it is queued, and the caller
+ * goes on.
  */
 const STALL_MS = 200;
 /** How soon a descriptor that took nothing is tried again. */
 const RETRY_MS = 20;
-/** So much is kept for a reader who does not read; of more than that the oldest is dropped. */
+/** Bytes queued for a reader that does not read; beyond that the oldest messages are dropped. */
 const MAX_KEPT = 64 * 1024;
 
 const NEWLINE = 0x0a;
@@ -24,9 +24,9 @@ type Done = (error?: Error | null) => void;
 
 interface Piece {
   bytes: Uint8Array;
-  /** Results are never dropped, and whoever writes them waits for the reader. */
+  /** Results are never dropped, and their callers wait for the reader. */
   readonly isResult: boolean;
-  /** Gone when the writer has been told to go on. */
+  /** Undefined once the caller has been told to go on. */
   done: Done | undefined;
 }
 
@@ -62,8 +62,8 @@ export class PatientWriter {
   }
 
   /**
-   * Never fails: what is said beside the results can be done without. `done` comes soon, even when
-   * nobody reads.
+   * Writes a message beside the results. Never fails, because the program can do without it; `done`
+   * is called soon, even when the reader does not read.
    */
   say(bytes: Uint8Array, done: () => void): void {
     if (this.#isBroken) return done();
@@ -149,8 +149,8 @@ export class PatientWriter {
   }
 
   /**
-   * Lets those go on who have only said something, and drops the oldest of what they have said when
-   * it is too much.
+   * Lets the callers of messages go on, and drops the oldest messages when too many bytes are
+   * queued.
    */
   #letGo(): void {
     this.#isStuck = true;

@@ -68,8 +68,8 @@ export function processIo(outputs = new StandardOutputs()): Io {
 }
 
 /**
- * Node restores the terminal when the process ends, and takes a terminal that is gone for a bug of
- * its own: it aborts with a core dump. What is closed it leaves alone. To be called last of all.
+ * Node restores the terminal when the process ends, and aborts with a core dump where the terminal is
+ * gone. It leaves closed descriptors alone, so this closes them. Must be the last call.
  */
 export function forgetGoneTerminal(): void {
   for (const fd of [0, 1, 2]) {
@@ -107,7 +107,8 @@ function lazy<T>(make: () => T): () => T {
 }
 
 function input(stream: Readable & { readonly isTTY?: boolean }): Input {
-  // Whoever reads is told; a terminal that vanishes while nobody does must not end the process.
+  // Readers get the error themselves. Without this listener, a terminal that vanishes while nothing
+  // reads would end the process.
   stream.on("error", () => {});
   return { stream, isTTY: stream.isTTY === true, isOver: () => isOver(stream) };
 }

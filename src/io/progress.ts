@@ -75,8 +75,8 @@ export class Progress {
 const WRITES: ReadonlySet<unknown> = new Set(["write", "clearLine", "cursorTo", "moveCursor"]);
 
 /**
- * ora counts lines by dividing by the columns; with none it would never end. And what spins is
- * worth showing only now: for a reader who does not read, a frame each 80 ms is not kept.
+ * ora divides by the columns to count lines; with 0 columns it would never end. A spinner's frame is
+ * worth showing only now: while the reader does not read, frames are dropped instead of queued.
  *
  * While it spins, ora replaces `write` of its stream and of process.stderr, and puts both back in
  * the end. The spinner's stream must keep its own replacement: on process.stderr it would be taken

@@ -7,7 +7,7 @@ import { InterruptedError } from "../errors.ts";
 import { escapeName } from "../text/escape.ts";
 import type { Io } from "./io.ts";
 
-/** Undefined where nobody is there to answer. */
+/** Undefined where no person can answer: an input or output is not a terminal. */
 export function prompterFor(io: Io): Prompter | undefined {
   return io.stdin.isTTY && io.stdout.isTTY && io.stderr.isTTY ? new Prompter(io) : undefined;
 }
@@ -32,7 +32,7 @@ class Prompter {
     );
   }
 
-  /** What is typed appears as stars. */
+  /** Shows a star for each character that is typed. */
   async secret(question: string, signal: AbortSignal): Promise<string> {
     return String(
       await this.#ask(
@@ -51,8 +51,8 @@ class Prompter {
     const { default: inquirer } = await import("inquirer");
     const { stream: input } = this.#io.stdin;
     const streams = { input: withoutErrors(input), output: sized(this.#io.stderr.stream) };
-    // inquirer goes deaf at Ctrl-D, and when the terminal is gone: its input is closed, and its
-    // promise never settles. To us it is a no like Ctrl-C.
+    // At Ctrl-D, and when the terminal is gone, inquirer's input is closed and its promise never
+    // settles. Both interrupt the question, as Ctrl-C does.
     const leaving = new AbortController();
     const leave = () => leaving.abort();
     const either = AbortSignal.any([signal, leaving.signal]);
@@ -90,9 +90,8 @@ class Prompter {
 }
 
 /**
- * The readline of a question leaves errors of its input to nobody, and so they would end the
- * process: a terminal that is gone refuses to be put right. Whoever opened the stream listens to
- * them.
+ * Keeps inquirer's readline from listening to errors of the input: it would rethrow them, and they
+ * would end the process when the terminal is gone. The code that opened the stream handles them.
  */
 function withoutErrors(stream: Readable): Readable {
   return new Proxy(stream, {

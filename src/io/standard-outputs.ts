@@ -7,9 +7,9 @@ import { isStdoutClosed } from "./closed-stdout.ts";
 import { type ColorLevel, detectColorLevel, type Output } from "./io.ts";
 import { PatientWriter } from "./patient-writer.ts";
 
-/** For results that nobody has waited for: a reader who does not read must not keep us long. */
+/** At exit, for results that no caller waited for: a stuck reader must not delay the exit long. */
 const LAST_RESULTS_MS = 100;
-/** For the readers of what is said on stderr, errors among it. */
+/** At exit, for the reader of stderr, where errors are told. */
 const LAST_WORDS_MS = 1_000;
 
 /** stdout and stderr, opened at most once each. */

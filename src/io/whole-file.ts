@@ -1,5 +1,5 @@
 /**
- * Files that are replaced in one step: no reader sees half of one, and no link that others have
+ * Replaces files in one step: no reader sees half of a file, and no link that another user has
  * planted is followed.
  */
 import { randomBytes } from "node:crypto";
@@ -18,8 +18,8 @@ const DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
 
 /**
  * Writes a file in one step, with the mode of the file that it replaces. A link is replaced, never
- * what it leads to. What is no plain file (a pipe, a terminal) is written to; the same through a
- * link of our own or of root, such as /dev/stdout.
+ * its target. A pipe or a terminal is written to, also through a link of our own or of root, such as
+ * /dev/stdout.
  */
 export async function writeWhole(path: string, data: string): Promise<void> {
   const destination = await destinationOf(path);
@@ -27,7 +27,7 @@ export async function writeWhole(path: string, data: string): Promise<void> {
   else await replaceFile(path, data, destination.mode);
 }
 
-/** Why that would fail, as far as can be told without trying. */
+/** The reason why {@link writeWhole} would fail, as far as it is known without trying. */
 export async function cannotWrite(path: string): Promise<string | undefined> {
   try {
     const { kind } = await destinationOf(path);
@@ -88,7 +88,7 @@ async function destinationOf(path: string): Promise<Destination> {
 }
 
 /**
- * Another user's pipe in a directory such as /tmp waits there for what others write. The rule is
+ * Another user's pipe in a directory such as /tmp collects what others write. The rule is
  * that of Linux's fs.protected_fifos, which holds only where a file is opened to be created.
  */
 async function refusePlantedPipe(path: string, pipe: Stats): Promise<void> {

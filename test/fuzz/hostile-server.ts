@@ -22,7 +22,7 @@ import { Hostile, mutated } from "./hostile.ts";
 
 /** Levels below the root that have children: a tree without an end could be walked for ever. */
 const MAX_DEPTH = 4;
-/** Of one item. What is asked for after that is not there. */
+/** Per item. Later requests are answered with NoNode. */
 const MAX_REQUESTS = 3_000;
 
 interface Mood {
@@ -44,10 +44,10 @@ export class HostileServer {
   #hostile = new Hostile(new Random(0));
   #mood: Mood = { error: 0, garbage: 0, event: 0 };
   #requests = 0;
-  /** Tickets that were created in this item: those who made them expect to see them again. */
+  /** Tickets that were created in this item: their makers expect them in later listings. */
   readonly #created = new Set<string>();
   readonly #watched = new Set<string>();
-  /** Data that was sent, for those who want to compare. */
+  /** Data that was sent, for tests that compare it with the output. */
   readonly sent: Buffer[] = [];
 
   static async start(): Promise<HostileServer> {
@@ -59,7 +59,7 @@ export class HostileServer {
     fake.options.onRequest = (request, reply) => this.#answer(request, reply);
   }
 
-  /** Begins an item: from here on everything follows from the seed and from what is asked. */
+  /** Begins an item: from here on the seed and the requests determine every answer. */
   reseed(seed: number): void {
     const random = new Random(seed);
     this.#hostile = new Hostile(random);

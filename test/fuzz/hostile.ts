@@ -67,7 +67,7 @@ const TIMES = [
   "-1",
   "now",
 ];
-/** Several times over what is to be more likely. */
+/** Kinds that shall be more likely are repeated. */
 const PIECES =
   "visible visible visible visible visible control control line sequence invisible invisible word any".split(
     " ",

@@ -1,4 +1,4 @@
-/** Runs the program once, as one item, and checks what must hold whatever the server says. */
+/** Runs the program once, as one item, and checks that it did no harm, for any answers of the server. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { PassThrough, Writable } from "node:stream";
 import { expect } from "vitest";
@@ -30,9 +30,9 @@ export interface Item {
   readonly tty: boolean;
   /** stdout is the data of a znode, byte for byte. */
   readonly hasExactData?: boolean;
-  /** What is typed where there is a question. */
+  /** Keys that are typed at a question. */
   readonly keys?: readonly string[];
-  /** What is typed at the prompt, a moment between each. */
+  /** Keys that are typed at the prompt, with a pause between each. */
   readonly typed?: readonly string[];
 }
 
