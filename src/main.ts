@@ -286,6 +286,7 @@ function frontEndOptions(config: Config, environment: Environment): FrontEndOpti
       );
     },
     isReadOnly: config.session.readOnly ?? false,
+    childEnvironment: config.environment,
     isQuiet,
     dialect: format === "zkcli" ? "zkcli" : "zksh",
     isForPeople: () => format === "text" && io.stdout.isTTY && !isQuiet,

@@ -343,7 +343,6 @@ describe("main", () => {
         connectTimeoutMs: 10_000,
         refusedTimeoutMs: 1_000,
         maxRequestBytes: 1_048_575,
-        environment: { ZKSH_TIMEOUT: "5s" },
         readOnly: false,
         auth: [{ scheme: "digest", credential: Buffer.from("u:p") }],
       },

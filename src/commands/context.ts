@@ -57,6 +57,11 @@ export interface Context {
   readonly secret?: string;
   /** Runs a program to its end, with our stdout and stderr. */
   runChild(request: ChildRequest): Promise<ChildEnd>;
+  /**
+   * The variables that make a zksh which a child runs use the servers of `session`. No credentials
+   * are among them.
+   */
+  childEnvironment(session: Session): Readonly<Record<string, string>>;
   /** What would be run under a name. */
   findProgram(name: string): Promise<ProgramSearch>;
   /** Makes ready what such a program needs beside it, while its lock is queued for. */

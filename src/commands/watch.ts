@@ -58,7 +58,7 @@ export const watch = defineCommand({
     const changes = followForever(follower, { signal, session });
     const [file, ...rest] = program;
     const run = context.runChild;
-    const { environment: env } = context.session();
+    const env = context.childEnvironment(context.session());
     const outcomes =
       file === undefined
         ? changes

@@ -175,7 +175,7 @@ export async function sessionOptions(
   readFile: ReadFile,
   target?: string,
 ): Promise<SessionOptions> {
-  const { session, environment, files } = config;
+  const { session, files } = config;
   const where = target === undefined ? session : parseConnectString(target);
   const read = async (option: string, path: string) => readOrExplain(option, path, readFile);
   const auth = files.auth === undefined ? [] : parseAuthFile(await read("--auth-file", files.auth));
@@ -185,7 +185,6 @@ export async function sessionOptions(
   return {
     ...session,
     ...where,
-    environment,
     auth: [...auth, ...(session.auth ?? [])],
     ...(tls && { tls }),
   };

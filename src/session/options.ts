@@ -47,8 +47,6 @@ export interface SessionOptions {
   readonly readOnly?: boolean;
   readonly auth?: readonly { readonly scheme: string; readonly credential: Buffer }[];
   readonly tls?: TlsOptions;
-  /** Part of {@link Session.environment}. */
-  readonly environment?: Readonly<Record<string, string>>;
   /**
    * Gets one line per thing that happens on the wire; secrets never appear in it. Looked up anew
    * for each line.

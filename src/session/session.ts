@@ -221,11 +221,8 @@ export interface Session {
   readonly isReadOnly: boolean;
   /** The highest zxid any reply has carried. */
   readonly lastZxid: bigint;
-  /**
-   * The variables that make a zksh which another program runs ask the same servers. No secrets are
-   * among them.
-   */
-  readonly environment: Readonly<Record<string, string>>;
+  /** The servers and the chroot of the session, as `parseConnectString` reads them. */
+  readonly connectString: string;
 
   /**
    * True while ZooKeeper has no reason to expire this session, judged by clocks rather than by the

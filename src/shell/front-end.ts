@@ -22,6 +22,8 @@ export interface FrontEndOptions {
   readonly isReadOnly: boolean;
   readonly isForPeople: () => boolean;
   readonly asker: Execution["asker"] | undefined;
+  /** Options of this zksh that a zksh run by a child takes over, as variables. */
+  readonly childEnvironment?: Readonly<Record<string, string>>;
   /** Nothing is shown beside results and warnings. */
   readonly isQuiet?: boolean;
   /** Opens a session to `target`, or to the servers the program was started with. */
@@ -72,6 +74,7 @@ export class FrontEnd {
   readonly isQuiet: boolean;
   readonly warnings: Warnings | undefined;
   readonly onCredential: FrontEndOptions["onCredential"];
+  readonly #childEnvironment: FrontEndOptions["childEnvironment"];
   readonly #startServer: FrontEndOptions["startServer"];
   readonly #isForPeople: () => boolean;
   readonly #isFollowed: () => boolean;
@@ -104,6 +107,7 @@ export class FrontEnd {
     this.openSession = openSession;
     this.warnings = options.warnings;
     this.onCredential = options.onCredential;
+    this.#childEnvironment = options.childEnvironment;
     this.#startServer = options.startServer;
     this.#isForPeople = isForPeople;
     this.#forLine = options.forLine;
@@ -150,6 +154,7 @@ export class FrontEnd {
     const isForPeople = this.#isForPeople;
     const isFollowed = this.#isFollowed;
     const { io, program } = this;
+    const childEnvironment = this.#childEnvironment;
     return {
       session() {
         if (!session) throw new Error(`${command} is registered as offline but asks for a session`);
@@ -171,6 +176,10 @@ export class FrontEnd {
       get isFollowed() {
         return isFollowed();
       },
+      childEnvironment: ({ connectString }) => ({
+        ...childEnvironment,
+        ZKSH_SERVER: connectString,
+      }),
       runChild: (request) => io.runChild(request),
       findProgram: (name) => io.findProgram(name),
       prepareGuard: (options) => io.prepareGuard(options),

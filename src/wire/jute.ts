@@ -1,3 +1,4 @@
+/// <reference path="./buffer-fast-paths.d.ts" />
 /**
  * Jute, ZooKeeper's serialisation: big-endian integers, length-prefixed strings and buffers (-1 is
  * null), inline records. Written for throughput: one writer collects the frames of a whole turn,

@@ -43,7 +43,7 @@ export async function runProgram(
   const { context, tell } = task;
   const { signal } = context;
   const { held, session } = acquired;
-  const env = { ...session.environment, ...environment(task, acquired) };
+  const env = { ...context.childEnvironment(session), ...environment(task, acquired) };
   const notYet = new Error("the lease is not fresh");
   // This process may have been paused since the lock was acquired.
   const mayStart = () => {
@@ -86,12 +86,12 @@ export async function runProgram(
 export async function runStraight(
   task: LockRun,
   prepared: Prepared,
-  { environment: env }: Session,
+  session: Session,
 ): Promise<RunOutcome> {
   const { context } = task;
   const child = await context.startGuarded({
     ...requestOf(task, prepared),
-    env,
+    env: context.childEnvironment(session),
     onSignal: () => {},
   });
   try {

@@ -63,8 +63,8 @@ class Client extends Znodes implements S.Session {
     return this.connection.lastZxid;
   }
 
-  get environment(): Readonly<Record<string, string>> {
-    return { ...this.#options.environment, ZKSH_SERVER: formatConnectString(this.#options) };
+  get connectString(): string {
+    return formatConnectString(this.#options);
   }
 
   isAlive(): boolean {

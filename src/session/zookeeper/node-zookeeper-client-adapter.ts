@@ -1,3 +1,4 @@
+/// <reference path="./node-zookeeper-client.d.ts" />
 /**
  * The only file that imports node-zookeeper-client (docs/adr/0001 has the reasons). What runs of
  * the package is its ConnectionManager, reached by its file because the package's index hides it,
