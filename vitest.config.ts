@@ -2,7 +2,8 @@ import { defineConfig } from "vitest/config";
 import { leftOut } from "./test/support/needs.ts";
 
 const root = import.meta.dirname;
-const shared = { testTimeout: 30_000, hookTimeout: 60_000, pool: "forks" } as const;
+// Deadlines only end what hangs: long enough for a machine that does other work as well.
+const shared = { testTimeout: 60_000, hookTimeout: 120_000, pool: "forks" } as const;
 
 // A test file's name says what the test needs; see CONTRIBUTING.md.
 export default defineConfig({
@@ -10,6 +11,11 @@ export default defineConfig({
     reporters: ["default", "./test/support/reporter.ts"],
     // Most tests wait for a server, a process or a deadline: more workers than cores.
     maxWorkers: 4,
+    coverage: {
+      include: ["src/**/*.ts"],
+      reporter: ["text-summary", "json-summary", "html"],
+      reportOnFailure: true,
+    },
     projects: [
       {
         test: {
@@ -18,6 +24,9 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.{embedded,integration,contract}.test.ts", "test/defects/**"],
           setupFiles: "test/support/setup-unit.ts",
+          // Source files keep no state of their own (test/architecture.test.ts), so that one
+          // worker can run many test files: half of the time goes to loading otherwise.
+          isolate: false,
         },
       },
       {

@@ -30,7 +30,7 @@ interface Task {
 type Runner = (task: Task) => Promise<Outcome>;
 
 // JSON is the one form that is the same on a terminal and in a pipe.
-const OPTIONS = ["--json", "--yes", "--connect-timeout", "3s"];
+const OPTIONS = ["--json", "--yes", "--connect-timeout", "10s"];
 
 export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt", Runner>> = {
   async oneShot(task) {

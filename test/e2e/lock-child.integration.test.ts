@@ -289,7 +289,7 @@ describe("signals", () => {
 
 test("every code of the second table has a test", () => {
   const files = ["lock-child", "lock-end", "lock-waiting", "lock-lost"].map((name) =>
-    readFileSync(`${import.meta.dirname}/${name}.test.ts`, "utf8"),
+    readFileSync(`${import.meta.dirname}/${name}.integration.test.ts`, "utf8"),
   );
   const missing = Object.values(LockExitCode).filter(
     (code) => !files.join().includes(`code: ${code}`),

@@ -6,6 +6,7 @@ import {
   escapeText,
   escapeTextControls,
 } from "../../src/text/escape.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 test.each([
   { raw: "plain é 日", name: "plain é 日", text: "plain é 日" },
@@ -53,9 +54,9 @@ test("a name with another space does not look like the name with the usual one",
 });
 
 test("a megabyte of combining marks is escaped in less than 2 seconds", () => {
-  const startedAt = performance.now();
+  const startedAt = cpuMs();
   escapeJson(`"a${"\u0301".repeat(500_000)}"`);
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(cpuMs() - startedAt).toBeLessThan(2_000);
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { commands } from "../../../src/commands/index.ts";
 import type { CachedChildren } from "../../../src/shell/interactive/children-cache.ts";
 import { complete, MAX_SHOWN } from "../../../src/shell/interactive/completer.ts";
 import { lex } from "../../../src/shell/parsing/lexer.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 
 const tree: Readonly<Record<string, CachedChildren>> = {
   "/": { names: ["apple", "apricot", "Berry", "one", "zookeeper"] },
@@ -87,14 +88,14 @@ describe("complete", () => {
   });
 
   test("shows 200 of 300,000, soon", async () => {
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     const { text, shown, note } = await at("get /many/node-1");
     expect([text, shown.length, note]).toEqual([
       "get /many/node-1",
       MAX_SHOWN,
       "… 110,911 more, type on to see fewer",
     ]);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(cpuMs() - startedAt).toBeLessThan(5_000);
   });
 
   test("asks before it loads very many", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Ring } from "../../../../src/session/zookeeper/requests/ring.ts";
+import { cpuMs } from "../../../support/cpu-time.ts";
 
 function ringOf(...items: number[]): Ring<number> {
   const ring = new Ring<number>();
@@ -80,9 +81,9 @@ describe("Ring", () => {
 
   test("takes a hundred thousand entries off in linear time", () => {
     const ring = ringOf(...upTo(100_000));
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     for (let i = 0; i < 100_000; i++) ring.shift();
     expect(ring.length).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(cpuMs() - startedAt).toBeLessThan(500);
   });
 });
