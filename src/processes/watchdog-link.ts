@@ -66,6 +66,8 @@ export class WatchdogLink {
     this.#isStopping = false;
     return new Promise((resolve, reject) => {
       this.#confirmation = { resolve, reject };
+      // The command at the gate may be killed meanwhile, and then nothing else keeps zksh running.
+      this.#timer?.ref();
       if (this.#isReady) return this.#sendArmament();
       if (!this.#failure) return;
       // The failure may be an hour old, from the time in the queue.
@@ -77,6 +79,7 @@ export class WatchdogLink {
   disarm(): void {
     this.#armament = undefined;
     this.#confirmation = undefined;
+    this.#timer?.unref();
     if (this.#isReady) this.#say("disarm");
   }
 
@@ -142,7 +145,8 @@ export class WatchdogLink {
   #expectAnswer(): void {
     clearTimeout(this.#timer);
     const late = new Error(`it did not answer within ${ANSWER_WITHIN_MS / 1_000} s`);
-    this.#timer = setTimeout(() => this.#process?.kill(late), ANSWER_WITHIN_MS).unref();
+    this.#timer = setTimeout(() => this.#process?.kill(late), ANSWER_WITHIN_MS);
+    if (!this.#confirmation) this.#timer.unref();
   }
 
   #ended(why: Error): void {
