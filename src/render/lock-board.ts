@@ -19,7 +19,7 @@ export function boardLines(board: LockBoardResult, view: View): string[] {
   const name = escapeName(root);
   const isUnanswered = board.unansweredSince !== undefined;
   const paintLook = isUnanswered ? theme.warning : theme.faint;
-  const looked = wrapText(lookText(board, view.now()), columns).map(paintLook);
+  const looked = wrapText(lookText(board, view.now()), columns).map((line) => paintLook(line));
   if (reports.length === 0) return [...wrapText(`no locks below ${name}`, columns), ...looked];
   const title = wrapText(`${name}: ${summary(reports)}`, columns).map((line) =>
     theme.heading(line),

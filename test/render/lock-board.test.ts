@@ -1,7 +1,9 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { LockReport } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { textLockBoard } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
+import { createTheme } from "../../src/render/theme.ts";
 import type { LockBoardResult } from "../../src/results/lock-reports.ts";
 import { NOW, report, standing, view } from "../support/lock-reports.ts";
 
@@ -58,6 +60,12 @@ looked 1s ago, next look in 1s
     const text = String(draw({ reports, deadlocks: [deadlock] }).out);
     expect(text).toMatch(/\n\/app\/d1 .* DEADLOCK +ann/);
     expect(text).toMatch(/\n… and \d+ more locks\n/);
+  });
+
+  test("says the same with colours", async () => {
+    const theme = await createTheme(1);
+    const text = (of?: Partial<View>) => String(draw({ reports: [held("/app/a")] }, of).out);
+    expect(stripVTControlCharacters(text({ theme }))).toBe(text());
   });
 
   test("says that no server answers, in place of the next look", () => {
