@@ -36,7 +36,7 @@ function gets(paths: readonly string[], count: number): Script {
   return {
     work: `${count.toLocaleString("en")} get lines, piped`,
     count,
-    atLeast: 12,
+    atLeast: 10,
     options: [],
     lines: () => Array.from({ length: count }, (_, line) => `get ${paths[line % paths.length]}`),
     done: async (_, output) => readFileSync(output, "utf8").match(/x{100}/g)?.length ?? 0,
