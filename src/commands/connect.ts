@@ -11,7 +11,7 @@ export const connect = defineCommand({
   details:
     "connect closes the present session, which ends its ephemeral znodes, watches and locks. The identities of addauth and " +
     "--auth are sent again in the new session.",
-  examples: ["connect", "connect zk1:2181,zk2:2181/app"],
+  examples: ["connect"],
   effect: "none",
   args: {
     servers: optional(servers, "host[:port],…[/chroot] (default: the same servers as before)"),

@@ -97,7 +97,7 @@ test("a shell that holds the lock is not ended by a malformed request", async ()
   await write(RECORDS["a request without toString"]);
   await write('{"v":1,"tool":"x","revoke":{"by":"ann"}}');
   await eventually(() => said.length > 0);
-  expect(said).toEqual([`ann asks for ${path}: released`]);
+  expect(said).toEqual([`ann asked for ${path}: released`]);
   expect(errors).toEqual([]);
 });
 

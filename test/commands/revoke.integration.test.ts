@@ -33,12 +33,12 @@ describe("revoke", () => {
       exit: 9,
       stderr:
         "error: revoke needs confirmation, and there is no terminal; add --yes to go ahead\n" +
-        "  the question: Ask ann@web3 pid 4711 deploy.sh to give up /deploy?\n",
+        "  the question: Ask ann@web3 pid 4711 deploy.sh to release /deploy?\n",
     });
     expect(await runReal(server, ["revoke", "--force", "/deploy"])).toMatchObject({
       exit: 9,
       stderr: expect.stringContaining(
-        "Take /deploy away from ann@web3 pid 4711 deploy.sh? A command that it runs is killed, but may run for a moment",
+        "Take /deploy away from ann@web3 pid 4711 deploy.sh? Its command is killed, but may run for a moment",
       ),
     });
     expect(await runReal(server, ["revoke", "--force", "--wait", "30s", "/deploy"])).toMatchObject({
@@ -72,13 +72,13 @@ describe("revoke", () => {
     expect(await revoke("/deploy")).toEqual({
       exit: 1,
       stdout: "",
-      stderr: "error: nobody holds /deploy\n",
+      stderr: "error: /deploy is not held\n",
     });
     expect(await runReal(server, ["revoke", "/no/such"])).toMatchObject({ exit: 1 });
     await ours("a");
     expect(await revoke("/deploy", "--node", "x")).toMatchObject({
       exit: 1,
-      stderr: "error: no ticket x at /deploy\n",
+      stderr: "error: there is no ticket x at /deploy\n",
     });
   });
 
@@ -200,7 +200,7 @@ describe("revoke", () => {
       exit: 7,
       stdout: "",
       stderr:
-        "error: 10.0.0.7 (Curator) did not release /deploy within 50 ms\n  revoke --force takes the lock away\n",
+        "error: 10.0.0.7 (Curator) did not release /deploy within 50ms\n  revoke --force takes the lock away\n",
     });
     expect(await holder.exists(node)).toBeDefined();
     // Who cannot be asked has not given it up either.

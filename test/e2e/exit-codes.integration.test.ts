@@ -55,7 +55,7 @@ const rows: Row[] = [
   },
   { what: "a missing argument", code: 2, argv: ["get"], says: "missing required argument 'path'" },
   { what: "a bad version", code: 2, argv: ["delete", "-v", "x", "/a"], says: "bad version 'x'" },
-  { what: "a bad path", code: 2, argv: ["get", "/a//b"], says: "empty" },
+  { what: "a bad path", code: 2, argv: ["get", "/a//b"], says: "cannot contain //" },
   { what: "a bad setting", code: 2, argv: ["ls", "/"], env: { ZKSH_OUTPUT: "xml" }, says: "xml" },
   { what: "a script with an open quote", code: 2, argv: ["-c", "get '/a"], says: "never closed" },
   { what: "no such znode", code: 3, argv: ["get", "/none"], says: "no such znode: /none (NoNode)" },

@@ -86,7 +86,7 @@ test("ten everyday tasks in one sitting", async () => {
   await sitting.enter("addauth digest ann");
   await sitting.shows("? Password for ann");
   await sitting.enter("secret");
-  await sitting.endsWith(/Identified \(digest\)\n.*›/);
+  await sitting.endsWith(/Authenticated \(digest\)\n.*›/);
   await says("setAcl /app/config auth::cdrwa", "Changed the ACL of /app/config (version 1)\n");
   await expect(another.getData("/app/config")).rejects.toThrow("NoAuth");
 

@@ -77,7 +77,7 @@ test.concurrent("a pipe on stderr that is read again tells what was said meanwhi
   await askFor(scene);
   await goesOn(scene, beat);
   expect(stderr.read()).toHaveLength(filled);
-  await eventually(() => expect(stderr.read()).toContain(`asks for ${LOCK}`));
+  await eventually(() => expect(stderr.read()).toContain(`asked for ${LOCK}`));
   beat.end();
   expect(await zksh.result).toMatchObject({ code: 7 });
   expect(stderr.read()).toMatch(/^ended with code 7\nreleased \/l\n$/);
@@ -96,7 +96,7 @@ test.concurrent("a full socket on stderr: the lock is held, and the end waits fo
   zksh.readStderr();
   const { code, stderr } = await zksh.result;
   expect([code, beat.signals]).toEqual([7, []]);
-  expect(stderr).toContain(`asks for ${LOCK}`);
+  expect(stderr).toContain(`asked for ${LOCK}`);
 });
 
 test("Ctrl-S on the terminal: the command runs on", async (context) => {
@@ -109,7 +109,7 @@ test("Ctrl-S on the terminal: the command runs on", async (context) => {
   await askFor(scene);
   await goesOn(scene, beat);
   await terminal.press("C-q");
-  await terminal.shows(`asks for ${LOCK}`);
+  await terminal.shows(`asked for ${LOCK}`);
   beat.end();
   expect(await terminal.left()).toMatchObject({ code: 7 });
 });

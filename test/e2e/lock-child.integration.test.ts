@@ -38,7 +38,7 @@ describe("the exit code", () => {
       says: "unknown option '--bogus'",
     },
     { code: 125, how: "no path", words: ["--", "true"], says: "no path given" },
-    { code: 125, how: "a bad path", words: ["/l//a", "--", "true"], says: "empty" },
+    { code: 125, how: "a bad path", words: ["/l//a", "--", "true"], says: "cannot contain //" },
     { code: 125, how: "the root", words: ["/", "--", "true"], says: "/ cannot be locked" },
     {
       code: 125,
@@ -50,7 +50,7 @@ describe("the exit code", () => {
       code: 125,
       how: "a bad choice",
       words: ["--on-lost", "cry", LOCK, "--", "true"],
-      says: "bad choice 'cry'",
+      says: "bad value 'cry'",
     },
     {
       code: 125,

@@ -33,7 +33,7 @@ describe("the end", () => {
       { server },
     );
     await beat.started(zksh);
-    await eventually(() => expect(zksh.stderr).toContain(`holding ${LOCK} until what process`));
+    await eventually(() => expect(zksh.stderr).toContain(`${LOCK} is held until the processes`));
     expect(await scene.tickets()).toHaveLength(1);
     beat.end();
     expect(await zksh.result).toMatchObject({ code: 4 });
@@ -84,7 +84,7 @@ describe("the end", () => {
       const { code, stderr } = await zksh.result;
       expect([code, stderr]).toEqual([
         121,
-        expect.stringMatching(/asks for \/l.*\n.*sent TERM .* asked for the lock/),
+        expect.stringMatching(/asked for \/l.*\n.*sent TERM .* asked for the lock/),
       ]);
       await rival.gotAt;
     },
@@ -94,7 +94,7 @@ describe("the end", () => {
     const scene = await Scene.at(context);
     const { zksh, beat } = await scene.holding(["--on-revoke", "ignore"]);
     await scene.session.setData(await scene.queue(1), Buffer.from("__REVOKE__"));
-    await eventually(() => expect(zksh.stderr).toContain(`asks for ${LOCK}`));
+    await eventually(() => expect(zksh.stderr).toContain(`asked for ${LOCK}`));
     await beat.goesOn();
     beat.end();
     expect(await zksh.result).toMatchObject({ code: 7 });

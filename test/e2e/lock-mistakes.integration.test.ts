@@ -27,7 +27,7 @@ describe("a lock inside a lock", () => {
     {
       outer: ["rwlock", "read"],
       inner: ["rwlock", "write"],
-      text: "held as read, which cannot be changed to write",
+      text: "held as read, and cannot be changed to write",
     },
     { outer: ["sem", "-N", "3"], inner: ["sem", "-N", "3", "-k", "2"], text: "held as semaphore" },
   ])(

@@ -167,7 +167,7 @@ test("the shell: gives way to whoever asks for a lock, once no line relies on it
   await terminal.enter(`lock ${LOCK}; lock ${LOCK}`);
   await terminal.endsWith(HELD);
   await askFor(scene, await scene.queue(1));
-  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): released`);
+  await terminal.shows(`bob@web4 asked for ${LOCK} (urgent): released`);
   await scene.queue(0);
   await terminal.endsWith(PROMPT);
   // While a line runs.
@@ -177,7 +177,7 @@ test("the shell: gives way to whoever asks for a lock, once no line relies on it
   await terminal.enter("watch /zookeeper");
   await terminal.shows("watch /zookeeper");
   await askFor(scene, await scene.queue(1));
-  await terminal.shows(`asks for ${LOCK} (urgent): it is released at the end of this line`);
+  await terminal.shows(`asked for ${LOCK} (urgent): it is released at the end of this line`);
   expect(await scene.tickets()).toHaveLength(1);
   await terminal.press("C-c");
   await scene.queue(0);
@@ -186,7 +186,7 @@ test("the shell: gives way to whoever asks for a lock, once no line relies on it
   await terminal.enter(`lock --on-revoke ignore ${LOCK}`);
   await terminal.endsWith(HELD);
   await askFor(scene, await scene.queue(1));
-  await terminal.shows(`bob@web4 asks for ${LOCK} (urgent): unlock ${LOCK} releases it`);
+  await terminal.shows(`bob@web4 asked for ${LOCK} (urgent): unlock ${LOCK} releases it`);
   expect(await scene.tickets()).toHaveLength(1);
   await terminal.enter("quit");
   await terminal.left();
@@ -199,7 +199,7 @@ test("a script whose lock somebody asks for releases it and stops with 121", asy
   await askFor(scene, await scene.queue(1));
   await scene.queue(0);
   await eventually(() =>
-    expect(zksh.stderr).toContain(`bob@web4 asks for ${LOCK} (urgent): released`),
+    expect(zksh.stderr).toContain(`bob@web4 asked for ${LOCK} (urgent): released`),
   );
   zksh.write("create /after\n");
   expect(await zksh.result).toMatchObject({ code: 121 });

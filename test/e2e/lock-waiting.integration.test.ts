@@ -114,7 +114,7 @@ it("a request to give way, or a deleted ticket, ends the wait: 121", async (cont
   await scene.session.delete(await scene.queue(2));
   expect(await removed).toMatchObject({
     code: 121,
-    stderr: expect.stringContaining("somebody removed our ticket"),
+    stderr: expect.stringContaining("another client deleted our ticket"),
   });
   await held.release();
 });

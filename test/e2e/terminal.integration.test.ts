@@ -272,7 +272,7 @@ describe("Ctrl-C", () => {
     onTestFinished(() => server.stop());
     const terminal = await openShell({ chroot: server.address });
     await server.kill();
-    await terminal.shows("connection lost; looking for a server");
+    await terminal.shows("connection lost; reconnecting");
     await terminal.enter("get /zookeeper");
     await terminal.shows(/suspended, \d+s left \(Ctrl-C cancels\)/);
     await terminal.press("C-c");

@@ -44,7 +44,7 @@ export function describeRequest(
   path: string,
   { by = "another client", reason }: RevokeRequest,
 ): string {
-  return `${by} asks for ${path}${reason === undefined ? "" : ` (${reason})`}`;
+  return `${by} asked for ${path}${reason === undefined ? "" : ` (${reason})`}`;
 }
 
 /** A record that we write: everybody who waits reads it. */
