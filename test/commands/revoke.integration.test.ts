@@ -44,7 +44,7 @@ describe("revoke", () => {
     expect(await runReal(server, ["revoke", "--force", "--wait", "30s", "/deploy"])).toMatchObject({
       exit: 9,
       stderr: expect.stringContaining(
-        "to give up /deploy, and take it away after 30s? A command that it runs is killed",
+        "to release /deploy, and take it away after 30s? Its command is killed",
       ),
     });
     expect(await text(node)).toBe(String(record({ cmd: "deploy.sh" })));
