@@ -6,7 +6,7 @@ import { shellContext } from "./shell-context.ts";
 
 const rows: Row[] = [
   {
-    name: "has nobody to tell of events outside the shell",
+    name: "is refused outside the shell",
     argv: ["addWatch", "/a"],
     stderr:
       "error: a one-shot command ends before a watch could fire\n  use watch PATH: it keeps running and shows every change\n",

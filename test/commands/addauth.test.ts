@@ -70,7 +70,7 @@ describe("addauth", () => {
     expect([exit, session.asked[0]]).toEqual([0, "addAuth ip "]);
   });
 
-  test("asks for a password only where there is none, and sends what was typed", async () => {
+  test("asks for a password only if there is none, and sends the typed one", async () => {
     expect(addauth.secret?.({ scheme: "digest", auth: "bob" }, {})).toMatchObject({
       question: "Password for bob",
     });

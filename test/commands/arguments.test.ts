@@ -33,7 +33,7 @@ test("as zkCli a path must not end with a slash", () => {
   );
 });
 
-test("an absolute path with .. says what is wrong with it", () => {
+test("the error for an absolute path with .. names the reason", () => {
   expect(() => znodePath("/a/../b", at)).toThrow('/a/../b: ".." only works in relative paths');
 });
 
@@ -46,7 +46,7 @@ describe("newZnodePath", () => {
     expect(newZnodePath(word, { ...at, isSequential: true })).toBe(path);
   });
 
-  test("a slash at the end of any other means nothing", () => {
+  test("a slash at the end of other paths is ignored", () => {
     expect(newZnodePath("/a/", at)).toBe("/a");
   });
 

@@ -25,7 +25,7 @@ const rows: Row[] = [
   },
   { name: "// is the root too", argv: ["-c", "cd /a; cd //; pwd"], given, stdout: "/\n" },
   {
-    name: "- has nowhere to go at first",
+    name: "- fails without a previous working znode",
     argv: ["cd", "-"],
     stderr: "error: there is no previous working znode\n",
     exit: 2,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expected, outcome, type Row } from "./run.ts";
 
 const rows: Row[] = [
-  { name: "has nothing to do alone", argv: ["close"] },
+  { name: "needs no session as a one-shot", argv: ["close"] },
   { name: "says so on a terminal", argv: ["close"], tty: true, stdout: "Closed the session\n" },
   { name: "in JSON", argv: ["--json", "close"], stdout: '{"closed":true}\n' },
   {

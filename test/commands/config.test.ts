@@ -37,7 +37,7 @@ describe("config", () => {
     );
   });
 
-  test("JSON has both, and what is in the text", async () => {
+  test("JSON has both, and the fields of the text", async () => {
     expect(JSON.parse(await show("--json", "config"))).toMatchObject({
       version: "100000000",
       servers: [

@@ -101,7 +101,7 @@ const rows: Row[] = [
     exit: 3,
   },
   {
-    name: "a slash at the end of the path means nothing",
+    name: "ignores a slash at the end of the path",
     argv: ["create", "/a/"],
     stdout: "/a\n",
   },

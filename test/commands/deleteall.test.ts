@@ -12,7 +12,7 @@ const noAuth = new PermissionError("no-auth", "not permitted: /a/b/c (NoAuth)", 
 
 const rows: Row[] = [
   {
-    name: "says what it would do where nobody can answer",
+    name: "prints its question without a terminal",
     argv: ["deleteall", "/a"],
     given,
     stderr:
@@ -96,7 +96,7 @@ const rows: Row[] = [
     exit: 8,
   },
   {
-    name: "where nothing at all could be deleted, the reason is the error",
+    name: "reports the reason itself if no znode could be deleted",
     argv: ["-y", "deleteall", "/a/b/c"],
     given,
     failures: { "/a/b/c": noAuth },
@@ -139,7 +139,7 @@ const rows: Row[] = [
     exit: 3,
   },
   {
-    name: "touches none of several trees where one is protected",
+    name: "deletes none of several trees if one is protected",
     argv: ["-y", "deleteall", "/g", "/zookeeper"],
     given,
     stderr:
@@ -234,7 +234,7 @@ describe("deleteall", () => {
     ]);
   });
 
-  test("--dry-run deletes nothing, and asks nothing", async () => {
+  test("--dry-run deletes nothing and asks no question", async () => {
     const { session } = await run(["deleteall", "--dry-run", "/a"], { given });
     expect(session.paths()).toEqual(["/", ...Object.keys(given)]);
   });

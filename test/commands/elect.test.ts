@@ -3,13 +3,13 @@ import { expected, outcome, type Row } from "./run.ts";
 
 const rows: Row[] = [
   {
-    name: "tells or stands, not both",
+    name: "prints the leader or runs a command, not both",
     argv: ["elect", "--leader", "/scheduler", "--", "true"],
     stderr: "error: --observe and --leader cannot be combined with each other or with a command\n",
     exit: 125,
   },
   {
-    name: "tells once or for ever",
+    name: "--leader and --observe exclude each other",
     argv: ["elect", "--leader", "--observe", "/scheduler"],
     stderr: "error: --observe and --leader cannot be combined with each other or with a command\n",
     exit: 125,

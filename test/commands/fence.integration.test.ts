@@ -130,7 +130,7 @@ describe("fence guard", () => {
     expect([exit, stderr.split("\n")[0]]).toEqual([2, `error: ${error}`]);
   });
 
-  test("does not touch what is no token", async () => {
+  test("does not overwrite data that is not a token", async () => {
     await session.create("/config", Buffer.from("{}"));
     expect((await fence("guard", "/config", "7")).exit).toBe(5);
     expect(await data("/config")).toBe("{}");
@@ -188,7 +188,7 @@ describe("--fenced", () => {
     ]);
   });
 
-  test("other failures stay what they are", async () => {
+  test("other errors are not changed", async () => {
     expect((await fenced("/lock", "set", "--fenced", "/no", "x")).exit).toBe(3);
     expect((await fenced("/lock", "set", "--fenced", "-v", "7", "/n", "x")).exit).toBe(5);
     expect((await fenced("/lock", "create", "--fenced", "/n")).exit).toBe(5);

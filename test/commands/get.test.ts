@@ -57,7 +57,7 @@ const rows: Row[] = [
     stdout: "(no data)\n",
   },
   {
-    name: "says nothing of no data with -q",
+    name: "prints no note about missing data with -q",
     argv: ["-q", "get", "/a"],
     given: { "/a": "" },
     tty: true,
@@ -143,7 +143,7 @@ const rows: Row[] = [
     stdout: "/a\nx\n/b\\u202e\ny\n",
   },
   {
-    name: "goes on where one of several is missing, with exit code 8",
+    name: "prints the others if one is missing, and ends with 8",
     argv: ["get", "/a", "/x", "/b"],
     given: { "/a": "x", "/b": "y" },
     stdout: "xy",
@@ -183,7 +183,7 @@ const rows: Row[] = [
     exit: 4,
   },
   {
-    name: "refuses to watch, because nobody would see the event",
+    name: "refuses to watch as a one-shot",
     argv: ["get", "-w", "/a"],
     given: { "/a": "x" },
     stderr:

@@ -38,7 +38,7 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): G
 }
 
 describe("a program that died of a signal", () => {
-  test("for itself: that is what is told", async () => {
+  test("for itself: the event says so", async () => {
     const end = { killedBy: "SIGKILL" };
     expect(await guarding(end, { wasOutOfTime: false }).run()).toEqual({ end });
   });

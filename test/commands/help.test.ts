@@ -41,7 +41,7 @@ const rows: Row[] = [
   { name: "shows one command in full", argv: ["help", "get"], stdout: GET },
   { name: "get --help is the same", argv: ["get", "--help"], stdout: GET },
   {
-    name: "get -h is the same, whatever else is there",
+    name: "get -h is the same, with any other words",
     argv: ["get", "/a", "-h", "-s"],
     stdout: GET,
   },
@@ -67,13 +67,13 @@ Also called
 `,
   },
   {
-    name: "takes a misspelt command for what was meant",
+    name: "suggests a command for a misspelt one",
     argv: ["help", "gte"],
     stderr: "error: there is no help for 'gte'\n  did you mean help get?\n",
     exit: 2,
   },
   {
-    name: "takes a misspelt topic for what was meant",
+    name: "suggests a topic for a misspelt one",
     argv: ["help", "exit-cods"],
     stderr: "error: there is no help for 'exit-cods'\n  did you mean help exit-codes?\n",
     exit: 2,

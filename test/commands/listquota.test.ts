@@ -14,7 +14,7 @@ const ABSOLUTE = "absolute path is /zookeeper/quota/p/zookeeper_limits\n";
 
 const rows: Row[] = [
   {
-    name: "writes limits and what is used",
+    name: "prints the limits and the usage",
     argv: ["listquota", "/p"],
     given: current,
     stdout: "znodes: 1 used, limit 2, hard limit none\nbytes: 4 used, limit 100, hard limit 5\n",
@@ -68,7 +68,7 @@ describe("listquota", () => {
     expect(await outcome(row)).toEqual(expected(row));
   });
 
-  test("does without what is used", async () => {
+  test("prints limits without the usage if it is unknown", async () => {
     const { [`${AT}/zookeeper_stats`]: _, ...given } = current;
     const { stdout } = await run(["listquota", "/p"], { given });
     expect(stdout).toBe(

@@ -199,12 +199,12 @@ describe("ls", () => {
     expect(stdout).toBe("\u001b[35mlock\u001b[39m*\n");
   });
 
-  test("asks for nothing but the names when nobody looks", async () => {
+  test("requests only the names in a pipe", async () => {
     const { session } = await run(["ls", "/l"], { given: TREE });
     expect(session.asked).toEqual(["getChildren /l", "close", "close"]);
   });
 
-  test("looks at the children in one flight when somebody does", async () => {
+  test("requests the stats of all children together on a terminal", async () => {
     const { session } = await run(["ls", "/l"], { given: TREE, tty: true });
     expect(session.asked).toEqual(["getChildren /l", "exists /l/a", "exists /l/b", "close"]);
   });

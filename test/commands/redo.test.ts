@@ -43,7 +43,7 @@ const rows: Row[] = [
     exit: 2,
   },
   {
-    name: "refuses what is no number",
+    name: "refuses a word that is not a number",
     argv: ["redo", "x"],
     stderr: `error: bad line number 'x'\n${hint}`,
     exit: 2,

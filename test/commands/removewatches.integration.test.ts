@@ -28,7 +28,7 @@ describe("removewatches", () => {
     expect(await outcome(row)).toEqual(expected(row));
   });
 
-  test("takes off what the shell has set, by kind or all at once", async () => {
+  test("removes the watches of the shell, by kind or all at once", async () => {
     const { context, session, heard, onWatch } = await shellContext();
     await session.create("/a", null);
     await session.getData("/a", { watch: onWatch });

@@ -27,7 +27,7 @@ const ours = (digit: string, more = {}) =>
 const text = async (node: string) => String((await holder.getData(node)).data);
 
 describe("revoke", () => {
-  test("asks before it acts, and refuses where nobody can answer", async () => {
+  test("asks before it acts, and refuses without a terminal", async () => {
     const node = await ours("a");
     expect(await runReal(server, ["revoke", "/deploy"])).toMatchObject({
       exit: 9,
@@ -68,7 +68,7 @@ describe("revoke", () => {
     });
   });
 
-  test("nobody holds: exit code 1", async () => {
+  test("ends with 1 if the lock is free", async () => {
     expect(await revoke("/deploy")).toEqual({
       exit: 1,
       stdout: "",

@@ -3,7 +3,7 @@ import { expected, outcome, type Row } from "./run.ts";
 
 const rows: Row[] = [
   {
-    name: "has two sides",
+    name: "needs read or write",
     argv: ["rwlock", "share", "/db", "--", "true"],
     stderr:
       "error: expected read or write, got 'share'\n  use rwlock read PATH or rwlock write PATH\n",

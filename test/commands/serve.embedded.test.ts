@@ -38,7 +38,7 @@ describe("serve", () => {
     ]);
   });
 
-  test("warns where everybody on the network can connect, but not with -q", async () => {
+  test("warns if the network can connect, but not with -q", async () => {
     const words = ["serve", "--port", "0", "--host", "0.0.0.0"];
     const { stdout, stderr, exit } = await run(words, { signal: "SIGTERM" });
     expect(stderr).toBe(

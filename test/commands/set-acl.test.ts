@@ -56,7 +56,7 @@ const rows: Row[] = [
     exit: 1,
   },
   {
-    name: "-R says what it would do where nobody can answer",
+    name: "-R prints its question without a terminal",
     argv: ["setAcl", "-R", "/a", "world:anyone:r"],
     given: tree,
     stderr:

@@ -55,7 +55,7 @@ const rows: Row[] = [
     exit: 2,
   },
   {
-    name: "takes a strange version for data that nobody quoted",
+    name: "suggests quotes if the version is not a number",
     argv: ["-c", 'set /a {"k": 1}'],
     stderr:
       "-c:1: error: bad version '1}'\n" +
@@ -63,13 +63,13 @@ const rows: Row[] = [
     exit: 2,
   },
   {
-    name: "takes too many words for data that nobody quoted",
+    name: "suggests quotes for too many words",
     argv: ["set", "/a", "two", "more", "words"],
     stderr: "error: too many arguments\n  data with spaces needs quotes\n",
     exit: 2,
   },
   {
-    name: "refuses what is not base64",
+    name: "refuses data that is not base64",
     argv: ["set", "-b", "/a", "a?"],
     given,
     stderr: "error: the data is not valid base64\n",
@@ -219,7 +219,7 @@ describe("set", () => {
     expect(JSON.parse(stdout)).toMatchObject({ path: "/b", stat: { version: 0 }, created: true });
   });
 
-  test("--create does not mind that somebody else makes the znode meanwhile", async () => {
+  test("--create succeeds if another client creates the znode first", async () => {
     const session = new StubSession();
     const answer = session.create2.bind(session);
     session.create2 = async (path, data, options) => {

@@ -28,7 +28,7 @@ const rows: Row[] = [
   },
   { name: "is silent as zkCli", argv: ["-o", "zkcli", "setquota", "-n", "9", "/a"], given },
   {
-    name: "JSON has the limits and what is used",
+    name: "JSON has the limits and the usage",
     argv: ["--json", "setquota", "-n", "2", "/a"],
     given: quotaOn("/a"),
     stdout:
@@ -173,7 +173,7 @@ describe("setquota", () => {
     expect(session.dataOf(USAGE)).toBe("count=3,bytes=2");
   });
 
-  test("tries again where somebody else has changed the quota meanwhile", async () => {
+  test("tries again if another client changed the quota", async () => {
     const session = new StubSession(quotaOn("/a"));
     const answer = session.setData.bind(session);
     let isFirst = true;

@@ -52,7 +52,7 @@ function withoutTime(line: string): string {
 
 const rows: Row[] = [
   {
-    name: "refuses a count of nothing",
+    name: "refuses a count of 0",
     argv: ["watch", "/a", "-n", "0"],
     stderr: "error: bad count '0'\n  use a whole number from 1 on\n",
     exit: 2,
@@ -71,7 +71,7 @@ describe("watch", () => {
     expect(await outcome(row)).toEqual(expected(row));
   });
 
-  test("tells what is there, then each change with the new data", async () => {
+  test("reports the present state, then each change with the new data", async () => {
     await other.create("/n", Buffer.from("zero"));
     const { exit, lines, has } = start(["watch", "/n", "-n", "7"]);
     await has("current /n (version 0): zero");
@@ -165,7 +165,7 @@ describe("watch", () => {
 });
 
 describe("watch PATH -- COMMAND", () => {
-  test("runs the command with the data, first for what is there", async () => {
+  test("runs the command with the data, first for the present state", async () => {
     await other.create("/n", Buffer.from("zero"));
     const ran: string[] = [];
     const { exit, io } = start(
