@@ -1,18 +1,18 @@
+import { onAbort } from "./on-abort.ts";
+
 /** Settles as `promise`, which goes on for others; rejects as soon as `signal` aborts. */
 export async function abortable<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   if (signal === undefined) return promise;
-  let abort = () => {};
+  let forget = () => {};
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort);
+    forget = onAbort(signal, () => reject(signal.reason));
   });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener("abort", abort);
+    forget();
   }
 }

@@ -1,3 +1,4 @@
+import { onAbort } from "./on-abort.ts";
 import { startTimer } from "./timer.ts";
 
 export interface LimitedWait<Signal extends AbortSignal | undefined = AbortSignal | undefined> {
@@ -29,11 +30,10 @@ export function limitWait(
   if (signal === undefined && ms === undefined) return { signal, end: () => {}, stop: () => {} };
   const controller = new AbortController();
   const follow = () => controller.abort(signal?.reason);
-  if (signal?.aborted) follow();
-  else signal?.addEventListener("abort", follow);
+  const forget = signal && onAbort(signal, follow);
   const stopTimer = ms === undefined ? undefined : startTimer(ms, () => controller.abort(late()));
   const end = () => {
-    signal?.removeEventListener("abort", follow);
+    forget?.();
     stopTimer?.();
   };
   const stop = () => {

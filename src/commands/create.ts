@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
-import { createWithParents } from "../recipes/create-with-parents.ts";
 import { checkedAcl } from "../session/acl.ts";
+import { createWithParents } from "../session/create-with-parents.ts";
 import { validatePath } from "../session/path.ts";
 import type { Acl, CreateMode } from "../session/session.ts";
 import { acl, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";

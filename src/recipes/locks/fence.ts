@@ -3,6 +3,7 @@
  * grows.
  */
 import { ConflictError, NoNodeError, OperationError, UsageError } from "../../errors.ts";
+import { createWithParents } from "../../session/create-with-parents.ts";
 import { validatePath } from "../../session/path.ts";
 import type {
   Acl,
@@ -12,7 +13,6 @@ import type {
   MultiResult,
   Session,
 } from "../../session/session.ts";
-import { createWithParents } from "../create-with-parents.ts";
 import { refuseProtectedPath } from "./protected-path.ts";
 
 /** One holding of a lock: the ticket, and the czxid that no other ticket will ever have. */

@@ -3,7 +3,7 @@ import type { CallOptions, Committed, MultiOp, Session } from "../../session/ses
 import type { LockListener, LostLockReason } from "./events.ts";
 import type { LockMode, RevokeRequest } from "./holder-record.ts";
 import type { OwnTicket } from "./queue/own-ticket.ts";
-import { type Removed, remove } from "./queue/remove-znodes.ts";
+import { type Removed, removeZnodes } from "./queue/remove-znodes.ts";
 import type { OwnedZnodes } from "./queue/ticket.ts";
 
 /** A hold that lasts this long is worth a write that says since when. */
@@ -13,8 +13,8 @@ export interface HeldLockOptions {
   readonly session: Session;
   readonly path: string;
   readonly mode: LockMode;
-  readonly stake: OwnedZnodes;
-  /** Of the same stake; watched from here on, if it is not yet. */
+  readonly owned: OwnedZnodes;
+  /** Of the same owned; watched from here on, if it is not yet. */
   readonly own: OwnTicket;
   readonly waitedMs: number;
   readonly onEvent: LockListener;
@@ -24,7 +24,7 @@ export interface HeldLockOptions {
   readonly stamp?: (() => Buffer) | undefined;
   /** The next holder's znode will have the same path: that it exists proves nothing. */
   readonly isPathShared?: boolean;
-  /** Gives the stake back, where it takes more than deleting its znodes. */
+  /** Gives the owned back, where it takes more than deleting its znodes. */
   readonly giveBack?: () => Promise<Removed>;
 }
 
@@ -59,13 +59,13 @@ export class HeldLock {
   #released: Promise<Removed> | undefined;
 
   constructor(options: HeldLockOptions) {
-    const { session, path, mode, stake, own, waitedMs } = options;
+    const { session, path, mode, owned, own, waitedMs } = options;
     this.#options = options;
     this.path = path;
-    this.nodePath = stake.nodes[0];
-    this.nodePaths = stake.nodes;
+    this.nodePath = owned.nodes[0];
+    this.nodePaths = owned.nodes;
     this.mode = mode;
-    this.fencingToken = stake.token;
+    this.fencingToken = owned.token;
     this.sessionId = session.id;
     this.waitedMs = waitedMs;
     this.#stopState = session.onState(
@@ -75,7 +75,7 @@ export class HeldLock {
     // Not for a lock that is released in the same turn: nothing could be done with what the watch
     // tells.
     this.#watchSoon = setImmediate(() => own.watch());
-    this.#endLease = session.keepLease(stake.nodes, () => own.noteGone());
+    this.#endLease = session.keepLease(owned.nodes, () => own.noteGone());
     const { stamp } = options;
     if (stamp) this.#stampTimer = setTimeout(() => this.#stamp(stamp), STAMP_AFTER_MS).unref();
   }
@@ -206,9 +206,9 @@ export class HeldLock {
       session,
       path,
       own,
-      stake,
+      owned,
       onEvent,
-      giveBack = () => remove(session, stake.nodes),
+      giveBack = () => removeZnodes(session, owned.nodes),
     } = this.#options;
     this.#end();
     own.end();

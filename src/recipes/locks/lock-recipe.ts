@@ -3,10 +3,10 @@ import { LockError, UsageError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
 import { hexId } from "../../text/hex-id.ts";
 import { nameWithReason } from "../../text/party-name.ts";
+import { BackgroundCleanup } from "./background-cleanup.ts";
 import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
 import { refuseProtectedPath } from "./protected-path.ts";
-import { BackgroundCleanup } from "./queue/remove-znodes.ts";
 
 /** Who we are, for `whoholds` and for those who wait behind us. */
 export type Holder = Omit<
@@ -71,7 +71,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
   abstract readonly name: string;
   protected readonly session: Session;
   protected readonly options: LockOptions;
-  protected readonly chores = new BackgroundCleanup();
+  protected readonly cleanup = new BackgroundCleanup();
   protected readonly knownPaths = new Set<string>();
   protected readonly mode: LockMode;
   /** What the records of all tickets of one session begin with. */
@@ -100,7 +100,8 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
     if (waitMs !== undefined && !(waitMs >= 0))
       throw new UsageError(`bad waitMs ${waitMs}: 0 or more milliseconds`);
     const begun = performance.now();
-    const wait = limitWait(signal, waitMs || undefined, () => timedOut(this.name, waitMs ?? 0));
+    const late = () => timedOut(this.name, waitMs ?? 0);
+    const wait = limitWait(signal, waitMs || undefined, late);
     try {
       if (this.session.id === 0n) await this.#meetServer(wait.signal);
       const queued = new Date().toISOString();
@@ -131,7 +132,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
 
   /** Resolves when nothing that was cut short is left to be removed. */
   settled(): Promise<void> {
-    return this.chores.settled();
+    return this.cleanup.settled();
   }
 
   protected abstract take(attempt: Attempt): Promise<Held>;

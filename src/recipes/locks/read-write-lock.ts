@@ -7,7 +7,7 @@ import type { AcquireOptions, LockOptions } from "./lock-recipe.ts";
 import { listTickets } from "./queue/list-tickets.ts";
 import { OwnTicket } from "./queue/own-ticket.ts";
 import { QueueLock, type QueueLockShape } from "./queue/queue-lock.ts";
-import { remove } from "./queue/remove-znodes.ts";
+import { removeZnodes } from "./queue/remove-znodes.ts";
 import { ConnectionLosses, isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
 import type { OwnedZnodes } from "./queue/ticket.ts";
 
@@ -49,7 +49,7 @@ export class ReadWriteLock {
     }
     if (held.count !== 1)
       throw new UsageError(`${path} is held ${held.count} times: release the others first`);
-    const stake = await held
+    const owned = await held
       .exchange(() => this.#exchange(held))
       .catch((error: unknown) => {
         throw error instanceof NoNodeError ? lockLost(path, "node-deleted") : error;
@@ -59,24 +59,24 @@ export class ReadWriteLock {
       this.#options.onEvent ?? (() => {}),
       held.waitedMs,
     ];
-    const own = new OwnTicket(session, path, stake);
+    const own = new OwnTicket(session, path, owned);
     try {
-      const [node] = stake.nodes;
+      const [node] = owned.nodes;
       onEvent({
         event: "acquired",
         path,
         node,
-        token: stake.token,
+        token: owned.token,
         waitedMs,
         mode: "read",
         hasWaited: false,
       });
     } catch (error) {
       // Nobody else could give it back.
-      await remove(session, stake.nodes);
+      await removeZnodes(session, owned.nodes);
       throw error;
     }
-    return new HeldLock({ session, path, mode: "read", stake, own, waitedMs, onEvent });
+    return new HeldLock({ session, path, mode: "read", owned, own, waitedMs, onEvent });
   }
 
   async #exchange(held: HeldLock): Promise<OwnedZnodes> {
@@ -94,8 +94,8 @@ export class ReadWriteLock {
         return { nodes, token: zxid };
       } catch (error) {
         if (!isUnanswered(error)) throw error;
-        const stake = await this.#findAgain(nodes);
-        if (stake) return stake;
+        const owned = await this.#findAgain(nodes);
+        if (owned) return owned;
         const final = losses.add(error, held.path);
         if (final) throw final;
       }

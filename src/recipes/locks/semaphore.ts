@@ -21,16 +21,17 @@ import { MUTEX } from "./mutex.ts";
 import { awaitLease } from "./queue/await-lease.ts";
 import { bySequence, type Contender, parseContender, parseContenders } from "./queue/contender.ts";
 import { askForPaths, type PathToMake, parentMode } from "./queue/create-lock-path.ts";
-import { type CreatedTickets, createTickets } from "./queue/create-tickets.ts";
+import { type CreatedTicket, createTickets } from "./queue/create-tickets.ts";
 import { listTickets, type TicketListing } from "./queue/list-tickets.ts";
 import { OwnTicket, revoked } from "./queue/own-ticket.ts";
 import { asHead, PermitReport, permitsOf } from "./queue/permit-report.ts";
 import { QueueLock } from "./queue/queue-lock.ts";
 import { MAX_NAMED, newsOf } from "./queue/queue-report.ts";
-import { remove } from "./queue/remove-znodes.ts";
+import { removeZnodes } from "./queue/remove-znodes.ts";
 import { isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
-import { checkSequence, isMissing, sessionLost, type Ticket, ticketGone } from "./queue/ticket.ts";
-import { refreshDelay } from "./queue/ticket-queue.ts";
+import { isMissing, sessionLost, type Ticket, ticketGone } from "./queue/ticket.ts";
+import { checkNumbers } from "./queue/ticket-numbers.ts";
+import { refreshDelay } from "./queue/wait-turn.ts";
 import { encodeLimit, mustRecordLimit } from "./semaphore-limit.ts";
 
 export interface SemaphoreOptions extends LockOptions {
@@ -46,7 +47,7 @@ export interface SemaphoreOptions extends LockOptions {
 }
 
 /** The permits that were just made, and who queues. */
-interface Leased extends CreatedTickets {
+interface Leased extends CreatedTicket {
   readonly queue: readonly Contender[];
 }
 
@@ -109,10 +110,10 @@ export class Semaphore extends LockRecipe<HeldLock> {
       if (queue.length === 0 && this.#isGood(ticket, listing))
         return await this.#hold(ticket, attempt, { permits });
     } catch (error) {
-      this.chores.add(remove(this.session, ticket.nodes));
+      this.cleanup.add(removeZnodes(this.session, ticket.nodes));
       throw error;
     }
-    this.chores.add(remove(this.session, ticket.nodes));
+    this.cleanup.add(removeZnodes(this.session, ticket.nodes));
     if (!attempt.mayWait) throw this.#busy();
     const taken = permitsOf(listing.children, this.limit, ticket.uuid);
     this.tell({ event: "no-permit", path: this.path, node: ticket.nodes[0], permits: taken });
@@ -123,7 +124,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
    * Makes leases, and their path where it may be missing, and looks at everything in one flight.
    */
   async #lease(attempt: Attempt): Promise<Leased> {
-    const { session, chores, knownPaths } = this;
+    const { session, cleanup, knownPaths } = this;
     const { signal } = attempt;
     const { acl } = this.options;
     const labels = Array.from({ length: this.count }, () => "lease-");
@@ -133,20 +134,20 @@ export class Semaphore extends LockRecipe<HeldLock> {
       const obstacle = mode && askForPaths(session, this.#paths, mode, { signal });
       const entering = createTickets(session, [shape], randomUUID(), {
         signal,
-        chores,
+        cleanup,
         knownPaths,
       });
       const listing = listTickets(session, this.#locks, { signal });
       const recorded = this.#recorded(signal);
       for (const asking of [listing, recorded]) asking.catch(() => {});
       try {
-        const [entered] = (await entering) as [CreatedTickets];
+        const [entered] = (await entering) as [CreatedTicket];
         try {
           if (mustRecordLimit(await recorded, this, this.#setLimit))
             await this.#recordLimit(signal);
           return { ...entered, queue: parseContenders((await listing).children) };
         } catch (error) {
-          chores.add(remove(session, entered.ticket.nodes));
+          cleanup.add(removeZnodes(session, entered.ticket.nodes));
           throw error;
         }
       } catch (error) {
@@ -181,7 +182,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
   /** Throws where the numbers cannot be relied on, or a lease of ours is gone. */
   #isGood(ticket: Ticket, listing: TicketListing): boolean {
     if (isMissing(ticket, listing)) throw ticketGone(this.path, this.session);
-    checkSequence(ticket, parseContenders(listing.children), this.#leases);
+    checkNumbers(ticket, parseContenders(listing.children), this.#leases);
     const own = new Set(ticket.nodes.map(baseName));
     const [last] = ticket.contenders.slice(-1);
     const isAhead = (name: string) => {
@@ -220,7 +221,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     const stamp = this.options.data
       ? undefined
       : () => data({ acquired: new Date(acquiredAt).toISOString() });
-    return new HeldLock({ session, path, mode, stake: ticket, own, waitedMs, onEvent, stamp });
+    return new HeldLock({ session, path, mode, owned: ticket, own, waitedMs, onEvent, stamp });
   }
 
   async #inTurn(attempt: Attempt): Promise<HeldLock> {
@@ -238,10 +239,10 @@ export class Semaphore extends LockRecipe<HeldLock> {
       try {
         return await this.#asHead(turn, attempt);
       } finally {
-        this.chores.add(turn.release());
+        this.cleanup.add(turn.release());
       }
     } finally {
-      this.chores.add(queue.settled());
+      this.cleanup.add(queue.settled());
     }
   }
 
@@ -261,7 +262,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
       });
     } catch (error) {
       own.end();
-      this.chores.add(remove(this.session, ticket.nodes));
+      this.cleanup.add(removeZnodes(this.session, ticket.nodes));
       throw error;
     }
   }

@@ -21,7 +21,7 @@ import { awaitLease } from "./queue/await-lease.ts";
 import { isNodeExists, makePaths } from "./queue/create-lock-path.ts";
 import { NodeWatch } from "./queue/node-watch.ts";
 import { OwnTicket } from "./queue/own-ticket.ts";
-import { type Removed, unlessOver } from "./queue/remove-znodes.ts";
+import { type Removed, unlessSessionEnds } from "./queue/remove-znodes.ts";
 import { ConnectionLosses, isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
 import type { OwnedZnodes } from "./queue/ticket.ts";
 
@@ -45,8 +45,8 @@ export class UniqueLock extends LockRecipe<HeldLock> {
       // Whoever makes the znode has the lock: nothing need be written into it later, when it may be
       // another's.
       const mine = attempt.data({ id, acquired: new Date().toISOString() });
-      const stake = await this.#create(mine, attempt.signal);
-      if (stake) return await this.#hold(stake, attempt, hasWaited);
+      const owned = await this.#create(mine, attempt.signal);
+      if (owned) return await this.#hold(owned, attempt, hasWaited);
       if (hasWaited) this.tell({ event: "outrun", path: this.path });
       await this.#untilFree(attempt);
     }
@@ -81,7 +81,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
         } else {
           const wasCut = error instanceof InterruptedError || error instanceof DeadlineError;
           const outcome = wasCut ? error.outcome : undefined;
-          if (losses.count > 0 || outcome) this.chores.add(this.#takeBack(mine, outcome));
+          if (losses.count > 0 || outcome) this.cleanup.add(this.#takeBack(mine, outcome));
           throw final;
         }
       }
@@ -95,7 +95,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     try {
       return await this.#find(mine, { signal });
     } catch (error) {
-      this.chores.add(this.#takeBack(mine));
+      this.cleanup.add(this.#takeBack(mine));
       throw error;
     }
   }
@@ -118,31 +118,31 @@ export class UniqueLock extends LockRecipe<HeldLock> {
 
   async #takeBack(mine: Buffer, outcome: Promise<unknown> = Promise.resolve()): Promise<void> {
     await outcome.catch(() => {});
-    const stake = await this.#find(mine, {});
-    if (stake) await this.#remove(stake);
+    const owned = await this.#find(mine, {});
+    if (owned) await this.#remove(owned);
   }
 
   async #hold(
-    stake: OwnedZnodes,
+    owned: OwnedZnodes,
     { begun, signal }: Attempt,
     hasWaited: boolean,
   ): Promise<HeldLock> {
     const { session, path, mode, tell: onEvent } = this;
     try {
-      await awaitLease(session, path, stake, { signal });
+      await awaitLease(session, path, owned, { signal });
     } catch (error) {
-      this.chores.add(this.#remove(stake));
+      this.cleanup.add(this.#remove(owned));
       throw error;
     }
-    const own = new OwnTicket(session, path, stake);
+    const own = new OwnTicket(session, path, owned);
     const waitedMs = performance.now() - begun;
-    onEvent({ event: "acquired", path, node: path, token: stake.token, waitedMs, mode, hasWaited });
-    const giveBack = async () => (own.isGone ? "missing" : this.#remove(stake));
+    onEvent({ event: "acquired", path, node: path, token: owned.token, waitedMs, mode, hasWaited });
+    const giveBack = async () => (own.isGone ? "missing" : this.#remove(owned));
     return new HeldLock({
       session,
       path,
       mode,
-      stake,
+      owned,
       own,
       waitedMs,
       onEvent,
@@ -155,12 +155,12 @@ export class UniqueLock extends LockRecipe<HeldLock> {
    * A second try must not delete what somebody else has made after the first one: the name is not
    * ours alone.
    */
-  #remove(stake: OwnedZnodes): Promise<Removed> {
+  #remove(owned: OwnedZnodes): Promise<Removed> {
     const { path, session } = this;
-    return unlessOver(session, async () => {
+    return unlessSessionEnds(session, async () => {
       for (let isUnsure = false; ; isUnsure = true) {
         try {
-          if (isUnsure && !(await this.#isThere(stake))) return "delete";
+          if (isUnsure && !(await this.#isThere(owned))) return "delete";
           await session.delete(path);
           return "delete";
         } catch (error) {
@@ -181,8 +181,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   /** Nothing is looked up for those who follow: the watch on the one znode tells all there is. */
   async #untilFree({ signal, mayWait }: Attempt): Promise<void> {
     const { path, session } = this;
-    const bell = new AutoResetEvent();
-    const watch = new NodeWatch(session, bell);
+    const watch = new NodeWatch(session, new AutoResetEvent());
     let told = "";
     try {
       while (await watch.set(path, signal)) {
@@ -191,7 +190,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
         const news = JSON.stringify([String(holder?.token), holder?.acquiredAt]);
         if (news !== told) this.#tellWaiting(holder);
         told = news;
-        await watch.heard(signal);
+        await watch.wait(signal);
         if (watch.isGone) return this.#tellGone(holder);
       }
     } finally {

@@ -1,214 +1,121 @@
 /**
- * Making tickets must survive a lost reply: the znodes may exist although we never heard so, and
- * would then block everybody, ourselves too. The uuid in their names finds them again; they count
- * only if our session owns them.
+ * Creates tickets, each with the listing that decides whether it is first.
+ *
+ * A ticket must survive a lost reply: the znode may exist although we never heard so, and would then
+ * block every client, ourselves too. find-tickets.ts finds it again.
  */
-import { DeadlineError, InterruptedError, NoNodeError } from "../../../errors.ts";
-import { joinPath } from "../../../session/path.ts";
-import type { CallOptions, Session } from "../../../session/session.ts";
+import { NoNodeError } from "../../../errors.ts";
+import type { Committed, CreateMode, Session } from "../../../session/session.ts";
+import type { BackgroundCleanup } from "../background-cleanup.ts";
 import { askForPaths, parentMode } from "./create-lock-path.ts";
+import { findAfterFailure, removeSpares } from "./find-tickets.ts";
 import { listTickets, type TicketListing } from "./list-tickets.ts";
-import { type BackgroundCleanup, remove } from "./remove-znodes.ts";
-import { ConnectionLosses, isUnanswered, untilAnswered } from "./retry-unanswered.ts";
-import { creates, type Ticket, type TicketShape, toTicket, toTickets } from "./ticket.ts";
+import { removeZnodes } from "./remove-znodes.ts";
+import { ConnectionLosses, isUnanswered } from "./retry-unanswered.ts";
+import { createOps, nodesOf, type Ticket, type TicketShape, toTickets } from "./ticket.ts";
 
-/** A ticket, and who was in the queue right after it was made. */
-export interface CreatedTickets {
+/** A ticket, and a listing of its queue that has it. */
+export interface CreatedTicket {
   readonly ticket: Ticket;
   readonly listing: TicketListing;
 }
 
 export interface CreateTicketsOptions {
   readonly signal: AbortSignal | undefined;
-  /** Collects what has to be finished in the background when this is cut short. */
-  readonly chores: BackgroundCleanup;
+  /** Takes the removals that go on in the background when this is cut short. */
+  readonly cleanup: BackgroundCleanup;
   /**
-   * Paths that are there, or asked for: others are made first, which costs the server a transaction
-   * for each level.
+   * Paths that exist, or were requested. Others are created first, which costs the server a
+   * transaction for each level.
    */
   readonly knownPaths: Set<string>;
   /**
    * Called in the turn in which the tickets are requested: a listing that has them. Left out: each
-   * has its own.
+   * ticket has a listing of its own.
    */
   readonly list?: (path: string) => Promise<TicketListing>;
 }
 
-/**
- * Makes a ticket of each shape in one transaction, all or none, and lists their queues. Paths that
- * may be missing, tickets and lists leave in one flight: the server keeps a session's order, so
- * each ticket finds its path and is in its list.
- */
+/** The requests of one try. They leave together, and the server keeps their order. */
+interface Flight {
+  /** What kept the path from being created, if anything did. */
+  readonly obstacle: Promise<unknown> | undefined;
+  readonly creating: Promise<Committed>;
+  readonly listings: readonly Promise<TicketListing>[];
+}
+
+/** Creates a ticket of each shape in one transaction, all or none, and lists their queues. */
 export async function createTickets(
   session: Session,
   shapes: readonly TicketShape[],
   uuid: string,
   options: CreateTicketsOptions,
-): Promise<CreatedTickets[]> {
-  const { signal, chores, knownPaths } = options;
-  const { list = (path) => listTickets(session, path, { signal }) } = options;
+): Promise<CreatedTicket[]> {
+  const { signal, cleanup, knownPaths } = options;
   const losses = new ConnectionLosses();
-  for (let isAgain = false; ; isAgain = true) {
+  for (let isRetry = false; ; isRetry = true) {
     signal?.throwIfAborted();
-    const isUnknown = ({ path, parents }: TicketShape) => parents && !knownPaths.has(path);
-    const kind = shapes.find(isUnknown)?.parents;
+    const kind = missingPaths(shapes, knownPaths)[0]?.parents;
     const mode = kind && (await parentMode(session, kind, { signal }));
-    // Asked for once by all who come at the same time.
-    const unknown = shapes.filter(isUnknown);
-    // Nothing of the ticket but its path: its record is for those who may read the ticket.
-    const paths = unknown.map(({ path, pathAcl: acl }) => ({ path, acl }));
-    const obstacle = mode && askForPaths(session, paths, mode, { signal });
-    for (const { path } of unknown) knownPaths.add(path);
-    const creating = session.multi(creates(shapes, uuid), { signal });
-    const listings = shapes.map(({ path }) => list(path));
-    // Whatever becomes of the tickets decides; without them the lists are of no use.
-    for (const listing of listings) listing.catch(() => {});
+    const flight = send(session, shapes, uuid, mode, options);
     let tickets: Ticket[];
     try {
-      const { results, zxid } = await creating;
+      const { results, zxid } = await flight.creating;
       tickets = toTickets(shapes, results, uuid, zxid);
-      for (const { path } of shapes) knownPaths.add(path);
     } catch (error) {
       if (error instanceof NoNodeError && shapes.every(({ parents }) => parents)) {
-        const why = await obstacle;
+        const why = await flight.obstacle;
         if (why !== undefined && !isUnanswered(why)) throw why;
+        // The path was deleted, or its creation was not answered: create it with the next try.
         knownPaths.clear();
         continue;
       }
-      const found = await afterFailure(session, shapes, uuid, error, { signal, chores });
+      const found = await findAfterFailure(session, shapes, uuid, error, { signal, cleanup });
       if (found) return found;
       const final = losses.add(error, shapes.map(({ path }) => path).join(", "));
       if (final) throw final;
       continue;
     }
+    for (const { path } of shapes) knownPaths.add(path);
     try {
-      const entered = (await Promise.all(listings)).flatMap((listing, index) => {
-        const ticket = tickets[index];
-        return ticket ? [{ ticket, listing }] : [];
+      const listings = await Promise.all(flight.listings);
+      const created = tickets.flatMap((ticket, index) => {
+        const listing = listings[index];
+        return listing ? [{ ticket, listing }] : [];
       });
-      if (isAgain)
-        for (const [index, one] of entered.entries())
-          chores.add(removeSpares(session, shapes[index]?.path ?? "/", one));
-      return entered;
+      if (isRetry) for (const one of created) cleanup.add(removeSpares(session, one));
+      return created;
     } catch (error) {
-      chores.add(
-        remove(
-          session,
-          tickets.flatMap(({ nodes }) => nodes),
-        ),
-      );
-      // Deleted with all that was below, right after the ticket was made.
+      cleanup.add(removeZnodes(session, nodesOf(tickets)));
+      // The path was deleted with its tickets right after they were created: try again.
       if (!(error instanceof NoNodeError)) throw error;
     }
   }
 }
 
-/**
- * Prepares another try after a create that failed, or gives what it made after all; throws what is
- * final.
- */
-async function afterFailure(
+/** Paths that may be missing, then the tickets, then the listings: each finds what it needs. */
+function send(
   session: Session,
   shapes: readonly TicketShape[],
   uuid: string,
-  error: unknown,
-  { signal, chores }: Pick<CreateTicketsOptions, "signal" | "chores">,
-): Promise<CreatedTickets[] | undefined> {
-  if (!isUnanswered(error)) {
-    const wasCut = error instanceof InterruptedError || error instanceof DeadlineError;
-    if (wasCut && error.outcome) chores.add(takeBack(session, shapes, uuid, error.outcome));
-    throw error;
-  }
-  try {
-    return await findAgain(session, shapes, uuid, { signal });
-  } catch (failure) {
-    chores.add(takeBack(session, shapes, uuid));
-    throw failure;
-  }
-}
-
-/**
- * Looks for tickets whose reply was lost. The sync makes sure that the server asked now has heard
- * of them.
- */
-async function findAgain(
-  session: Session,
-  shapes: readonly TicketShape[],
-  uuid: string,
-  options: CallOptions,
-): Promise<CreatedTickets[] | undefined> {
-  const found = await Promise.all(shapes.map((shape) => findTicket(session, shape, uuid, options)));
-  const entered = found.flatMap((one) => one ?? []);
-  const isWhole = entered.every(
-    ({ ticket }, index) => ticket.nodes.length === shapes[index]?.labels.length,
+  mode: CreateMode | undefined,
+  { signal, knownPaths, list }: CreateTicketsOptions,
+): Flight {
+  // Another acquire of the same object may have requested some of them meanwhile.
+  const missing = mode === undefined ? [] : missingPaths(shapes, knownPaths);
+  // Without the holder's record, which is for those who may read the ticket.
+  const paths = missing.map(({ path, pathAcl: acl }) => ({ path, acl }));
+  const obstacle = mode && askForPaths(session, paths, mode, { signal });
+  for (const { path } of missing) knownPaths.add(path);
+  const creating = session.multi(createOps(shapes, uuid), { signal });
+  const listings = shapes.map(({ path }) =>
+    list ? list(path) : listTickets(session, path, { signal }),
   );
-  if (entered.length === shapes.length && isWhole) return entered;
-  // Somebody has deleted some of them meanwhile: half a place is none.
-  await remove(
-    session,
-    entered.flatMap(({ ticket }) => ticket.nodes),
-  );
-  return undefined;
+  // Where the tickets are not created, the listings are not awaited.
+  for (const listing of listings) listing.catch(() => {});
+  return { obstacle, creating, listings };
 }
 
-async function findTicket(
-  session: Session,
-  shape: TicketShape,
-  uuid: string,
-  options: CallOptions,
-): Promise<CreatedTickets | undefined> {
-  const { path } = shape;
-  try {
-    const syncing = untilAnswered(() => session.sync(path, options));
-    syncing.catch(() => {});
-    const listing = await listTickets(session, path, options);
-    await syncing;
-    const own = listing.children
-      .filter((name) => name.includes(uuid))
-      .map((name) => joinPath(path, name));
-    const [first] = own;
-    if (first === undefined) return undefined;
-    const stat = await untilAnswered(() => session.exists(first, options));
-    // Somebody has deleted it since it was listed; what there was beside it must not stay behind.
-    if (stat === undefined) return findTicket(session, shape, uuid, options);
-    if (stat.ephemeralOwner !== session.id) return undefined;
-    return { ticket: toTicket(own, uuid, stat.czxid), listing };
-  } catch (error) {
-    if (error instanceof NoNodeError) return undefined;
-    throw error;
-  }
-}
-
-/**
- * After an attempt was cut short: waits until the fate of its request is known, and takes back what
- * it made.
- */
-async function takeBack(
-  session: Session,
-  shapes: readonly TicketShape[],
-  uuid: string,
-  outcome: Promise<unknown> = Promise.resolve(),
-): Promise<void> {
-  await outcome.catch(() => {});
-  const found = await findAgain(session, shapes, uuid, {});
-  await remove(
-    session,
-    (found ?? []).flatMap(({ ticket }) => ticket.nodes),
-  );
-}
-
-/**
- * A create that was held up on its old connection may have been carried out after we had looked for
- * it.
- */
-async function removeSpares(
-  session: Session,
-  path: string,
-  { ticket, listing }: CreatedTickets,
-): Promise<void> {
-  const spares = listing.children
-    .filter((name) => name.includes(ticket.uuid))
-    .map((name) => joinPath(path, name))
-    .filter((node) => !ticket.nodes.includes(node));
-  if (spares.length > 0) await remove(session, spares);
+function missingPaths(shapes: readonly TicketShape[], known: ReadonlySet<string>): TicketShape[] {
+  return shapes.filter(({ path, parents }) => parents && !known.has(path));
 }

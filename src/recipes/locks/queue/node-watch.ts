@@ -6,24 +6,24 @@ import type { Data, Session, WatchEvent } from "../../../session/session.ts";
 import { untilAnswered } from "./retry-unanswered.ts";
 import { sessionLost } from "./ticket.ts";
 
-/** How often to look where nobody may watch the znode. */
-const BLIND_POLL_MS = 5_000;
+/** How often to look where the server tells us nothing: the znode may not be read. */
+const UNREADABLE_POLL_MS = 5_000;
 
-/** The watch on the one znode that stands in the way; it may be another one each time. */
+/** A watch on one znode at a time: the ticket that blocks ours, or the one znode of a unique lock. */
 export class NodeWatch {
   readonly #session: Session;
-  readonly #bell: AutoResetEvent;
+  readonly #changed: AutoResetEvent;
   #path = "";
-  /** What the watch is on: the znode, or its parent where the znode may not be read. */
+  /** What is watched: the znode, or its parent where the znode may not be read. */
   #watched: string | undefined;
   #isGone = false;
   #hasChanged = false;
   #data: Data | undefined;
 
-  /** The bell is rung when there is something to hear; others may ring it too. */
-  constructor(session: Session, bell: AutoResetEvent) {
+  /** `changed` is set by the watch; other sources of news may set it too. */
+  constructor(session: Session, changed: AutoResetEvent) {
     this.#session = session;
-    this.#bell = bell;
+    this.#changed = changed;
   }
 
   get isGone(): boolean {
@@ -57,26 +57,26 @@ export class NodeWatch {
     } catch (error) {
       if (error instanceof NoNodeError) return false;
       if (!(error instanceof PermissionError)) throw error;
-      return this.#setBlind(path, signal);
+      return this.#watchParent(path, signal);
     }
   }
 
   /**
-   * Resolves when the bell has rung, after `pollMs` at the latest. Throws when the session is over.
+   * Resolves when `changed` was set, after `pollMs` at the latest. Throws when the session has ended.
    */
-  async heard(signal: AbortSignal | undefined, pollMs?: number): Promise<void> {
-    const isBlind = this.#watched !== this.#path;
-    const poll = isBlind ? BLIND_POLL_MS : pollMs;
-    const stopTimer = poll === undefined ? undefined : startTimer(poll, () => this.#bell.ring());
+  async wait(signal: AbortSignal | undefined, pollMs?: number): Promise<void> {
+    const isUnreadable = this.#watched !== this.#path;
+    const poll = isUnreadable ? UNREADABLE_POLL_MS : pollMs;
+    const stopTimer = poll === undefined ? undefined : startTimer(poll, () => this.#changed.ring());
     try {
-      await this.#bell.heard(signal);
+      await this.#changed.heard(signal);
     } finally {
       stopTimer?.();
     }
     if (this.#session.state === "lost") throw sessionLost();
   }
 
-  /** Not awaited: leaving must not take longer because a server is slow. */
+  /** The removal of the watch is not awaited: a slow server must not delay the caller. */
   leave(): void {
     const watched = this.#watched;
     this.#watched = undefined;
@@ -84,8 +84,8 @@ export class NodeWatch {
     this.#session.removeWatch(watched, this.#listener).catch(() => {});
   }
 
-  /** The server sends no events of what may not be read; those of the parent's children it does. */
-  async #setBlind(path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  /** The server sends no events about a znode that may not be read, but about its parent's children. */
+  async #watchParent(path: string, signal: AbortSignal | undefined): Promise<boolean> {
     const parent = parentPath(path);
     const children = await untilAnswered(() =>
       this.#session.getChildren(parent, { watch: this.#listener, signal }),
@@ -100,6 +100,6 @@ export class NodeWatch {
     this.#watched = undefined;
     if (path === this.#path && type === "deleted") this.#isGone = true;
     if (path === this.#path && type === "data-changed") this.#hasChanged = true;
-    this.#bell.ring();
+    this.#changed.ring();
   };
 }

@@ -11,7 +11,7 @@ import { type OwnedZnodes, ticketGone } from "./ticket.ts";
 export class OwnTicket {
   readonly #session: Session;
   readonly #path: string;
-  readonly #stake: OwnedZnodes;
+  readonly #owned: OwnedZnodes;
   readonly #listeners = new Set<() => void>();
   #isOver = false;
   #isWatched = false;
@@ -19,10 +19,10 @@ export class OwnTicket {
   #isGone = false;
 
   /** `path` is the lock's, for messages. */
-  constructor(session: Session, path: string, stake: OwnedZnodes) {
+  constructor(session: Session, path: string, owned: OwnedZnodes) {
     this.#session = session;
     this.#path = path;
-    this.#stake = stake;
+    this.#owned = owned;
   }
 
   /** Somebody has deleted it, or part of it, or it was never ours. */
@@ -52,7 +52,7 @@ export class OwnTicket {
   watch(): void {
     if (this.#isWatched) return;
     this.#isWatched = true;
-    for (const node of this.#stake.nodes) void this.#watch(node);
+    for (const node of this.#owned.nodes) void this.#watch(node);
   }
 
   /** Something else than its watch has found that it is gone. */
@@ -79,7 +79,7 @@ export class OwnTicket {
       const { data, stat } = await untilAnswered(() =>
         this.#session.getData(node, { watch: this.#listener }),
       );
-      const isOurs = stat.ephemeralOwner === this.#session.id && stat.czxid === this.#stake.token;
+      const isOurs = stat.ephemeralOwner === this.#session.id && stat.czxid === this.#owned.token;
       return isOurs ? revokeRequest(data) : "gone";
     } catch (error) {
       // A ticket that may not be read is not watched either: the end of the session is then all

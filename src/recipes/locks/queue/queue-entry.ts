@@ -1,29 +1,28 @@
-import type { Session } from "../../../session/session.ts";
+import type { BackgroundCleanup } from "../background-cleanup.ts";
 import type { LockListener } from "../events.ts";
 import { HeldLock } from "../held-lock.ts";
 import type { LockMode } from "../holder-record.ts";
 import { type Attempt, busy } from "../lock-recipe.ts";
 import { awaitLease, hasLease } from "./await-lease.ts";
-import type { CreatedTickets } from "./create-tickets.ts";
+import type { CreatedTicket } from "./create-tickets.ts";
 import { OwnTicket } from "./own-ticket.ts";
-import { type BackgroundCleanup, type Removed, remove } from "./remove-znodes.ts";
+import { type Removed, removeZnodes } from "./remove-znodes.ts";
 import type { Ticket } from "./ticket.ts";
 import type { TicketQueue } from "./ticket-queue.ts";
+import { waitTurn } from "./wait-turn.ts";
 
 export interface QueueEntryOptions {
-  readonly session: Session;
-  readonly path: string;
   readonly mode: LockMode;
   readonly queue: TicketQueue;
-  readonly chores: BackgroundCleanup;
+  readonly cleanup: BackgroundCleanup;
   readonly onEvent: LockListener;
   /** Since when it is held is written into the ticket; not where the data is the caller's own. */
   readonly isStamped: boolean;
 }
 
 /**
- * One's place in a queue, from the ticket to the lock. Whoever makes one either gets `held()` or
- * must `leave()`.
+ * One ticket's way through the queue: decide, wait, hold, release. It ends with the lock, or with
+ * `leave()`; where a method throws, the ticket has been given back.
  */
 export class QueueEntry {
   readonly #options: QueueEntryOptions;
@@ -32,18 +31,14 @@ export class QueueEntry {
   readonly #attempt: Attempt;
   #hasWaited = false;
 
-  /**
-   * Takes in who was in the queue when the ticket was made. When it throws, the ticket is given
-   * back.
-   */
-  constructor(options: QueueEntryOptions, { ticket, listing }: CreatedTickets, attempt: Attempt) {
-    const { session, path, mode, queue, onEvent } = options;
+  constructor(options: QueueEntryOptions, { ticket, listing }: CreatedTicket, attempt: Attempt) {
+    const { mode, queue, onEvent } = options;
     this.#options = options;
     this.#ticket = ticket;
     this.#attempt = attempt;
-    this.#own = new OwnTicket(session, path, ticket);
+    this.#own = new OwnTicket(queue.session, queue.path, ticket);
     try {
-      onEvent({ event: "queued", path, node: ticket.nodes[0], mode });
+      onEvent({ event: "queued", path: queue.path, node: ticket.nodes[0], mode });
       queue.note(listing, ticket);
     } catch (error) {
       this.leave();
@@ -58,15 +53,12 @@ export class QueueEntry {
   /** Gives the ticket back, in the background. */
   leave(): void {
     this.#own.end();
-    this.#options.chores.add(this.#giveBack());
+    this.#options.cleanup.add(this.#release());
   }
 
-  /**
-   * The lock, where it is our turn already and the lease is fresh. When it throws, the ticket is
-   * given back.
-   */
-  heldAtOnce(): HeldLock | undefined {
-    if (!this.isFirst || !hasLease(this.#options.session)) return undefined;
+  /** The lock, where the ticket is first and the lease fresh; undefined where it has to wait. */
+  tryHold(): HeldLock | undefined {
+    if (!this.isFirst || !hasLease(this.#options.queue.session)) return undefined;
     try {
       return this.#hold();
     } catch (error) {
@@ -75,19 +67,19 @@ export class QueueEntry {
     }
   }
 
-  /** Resolves when it is our turn. When it throws, the ticket is given back. */
-  async held(): Promise<HeldLock> {
-    const { path, queue } = this.#options;
+  /** Waits until the ticket is first and the lease fresh. */
+  async hold(): Promise<HeldLock> {
+    const { queue } = this.#options;
     const { signal, mayWait, refreshMs } = this.#attempt;
     try {
       if (!this.isFirst) {
-        if (!mayWait) throw busy(path, await queue.holder(this.#ticket, signal));
+        if (!mayWait) throw busy(queue.path, await queue.holder(this.#ticket, signal));
         this.#hasWaited = true;
         this.#own.watch();
-        await queue.untilFirst(this.#ticket, { signal, own: this.#own, refreshMs });
+        await waitTurn(queue, this.#ticket, { signal, own: this.#own, refreshMs });
         this.#own.throwIfGone();
       }
-      await awaitLease(this.#options.session, path, this.#ticket, { signal });
+      await awaitLease(queue.session, queue.path, this.#ticket, { signal });
       return this.#hold();
     } catch (error) {
       this.leave();
@@ -96,10 +88,10 @@ export class QueueEntry {
   }
 
   #hold(): HeldLock {
-    const { session, path, mode, onEvent, isStamped } = this.#options;
+    const { mode, onEvent, isStamped, queue } = this.#options;
+    const { session, path } = queue;
     const [ticket, own, { data, begun }] = [this.#ticket, this.#own, this.#attempt];
     const waitedMs = performance.now() - begun;
-    const hasWaited = this.#hasWaited;
     onEvent({
       event: "acquired",
       path,
@@ -107,29 +99,28 @@ export class QueueEntry {
       token: ticket.token,
       waitedMs,
       mode,
-      hasWaited,
+      hasWaited: this.#hasWaited,
     });
     const acquiredAt = Date.now();
     const stamp = isStamped
       ? () => data({ acquired: new Date(acquiredAt).toISOString() })
       : undefined;
-    const giveBack = () => this.#giveBack();
     return new HeldLock({
       session,
       path,
       mode,
-      stake: ticket,
+      owned: ticket,
       own,
       waitedMs,
       onEvent,
-      giveBack,
+      giveBack: () => this.#release(),
       stamp,
     });
   }
 
-  #giveBack(): Promise<Removed> {
-    const { session, queue } = this.#options;
-    queue.left(this.#ticket);
-    return remove(session, this.#ticket.nodes);
+  #release(): Promise<Removed> {
+    const { queue } = this.#options;
+    for (const contender of this.#ticket.contenders) queue.forget(contender);
+    return removeZnodes(queue.session, this.#ticket.nodes);
   }
 }

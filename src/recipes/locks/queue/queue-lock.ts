@@ -1,6 +1,6 @@
 /**
- * A lock that is got by queuing. Mutex, read/write lock and election differ in who waits for whom,
- * and in nothing else.
+ * A lock that contenders queue for. Mutex, read/write lock and election differ only in which tickets
+ * wait for which.
  */
 import { randomUUID } from "node:crypto";
 import { UsageError } from "../../../errors.ts";
@@ -20,9 +20,9 @@ export type { AcquireOptions, LockOptions } from "../lock-recipe.ts";
 export interface QueueLockShape {
   readonly claim: Claim;
   readonly mode: LockMode;
-  /** In front of the number. The second is for kazoo, which looks for nothing else. */
+  /** What stands in front of a ticket's number. kazoo sees only the second ticket. */
   readonly labels: { readonly curator: string; readonly kazoo?: string };
-  /** Who holds what the queue is for, where that is not its first contender. */
+  /** The holders, where the first of the queue is not one: those who have a semaphore's permits. */
   readonly outside?: (signal: AbortSignal | undefined) => Promise<OutsideHolders>;
 }
 
@@ -49,24 +49,29 @@ export class QueueLock extends LockRecipe<HeldLock> {
   }
 
   protected async take(attempt: Attempt): Promise<HeldLock> {
-    const { session, path, mode, chores, knownPaths } = this;
+    const entry = await this.#enter(attempt);
+    return entry.tryHold() ?? (await entry.hold());
+  }
+
+  /** Creates the ticket, and takes in the queue that it found. */
+  async #enter(attempt: Attempt): Promise<QueueEntry> {
+    const { session, path, mode, cleanup, knownPaths } = this;
     const { signal } = attempt;
     const queue = this.#queue;
     const shape = ticketShape(path, this.#shape, this.options, attempt);
-    const [entered] = await createTickets(session, [shape], randomUUID(), {
+    const [created] = await createTickets(session, [shape], randomUUID(), {
       signal,
-      chores,
+      cleanup,
       knownPaths,
-      list: () => queue.listed(signal),
+      list: () => queue.listAfterCreate(signal),
     });
-    if (entered === undefined) throw new Error("no ticket was created");
+    if (created === undefined) throw new Error("no ticket was created");
     const isStamped = this.options.data === undefined;
-    const place = new QueueEntry(
-      { session, path, mode, queue, chores, onEvent: this.tell, isStamped },
-      entered,
+    return new QueueEntry(
+      { mode, queue, cleanup, onEvent: this.tell, isStamped },
+      created,
       attempt,
     );
-    return place.heldAtOnce() ?? (await place.held());
   }
 }
 
@@ -81,8 +86,8 @@ export function ticketShape(
     path,
     labels: isCompat ? [curator, kazoo] : [curator],
     data: data(),
-    // kazoo remembers that it has made the path, and fails for good when an empty container was
-    // removed meanwhile.
+    // A kazoo Lock remembers that it has created the path, and fails when the server has removed it
+    // as an empty container since.
     parents: mustExist ? undefined : isCompat ? "persistent" : "container",
     acl,
     pathAcl,

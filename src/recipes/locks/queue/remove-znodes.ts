@@ -1,41 +1,39 @@
-/** Giving znodes back, whatever the network does. */
+/** Removes znodes that are ours, over as many connections as it takes. */
 import { ConnectionError, NoNodeError } from "../../../errors.ts";
 import type { Session } from "../../../session/session.ts";
 import { isUnanswered } from "./retry-unanswered.ts";
 
 /**
  * How znodes went: by our `delete`; `missing`: another client had deleted them before; `expiry`:
- * the session ended first, and takes them with it.
+ * the session ended first, and the server removes them with it.
  */
 export type Removed = "delete" | "missing" | "expiry";
 
-/** Deletes znodes with unique names, over as many connections as it takes. */
-export function remove(session: Session, nodes: readonly string[]): Promise<Removed> {
-  return unlessOver(session, async () => {
+/** Deletes znodes whose names are unique, so that a second try cannot delete another's. */
+export function removeZnodes(session: Session, nodes: readonly string[]): Promise<Removed> {
+  return unlessSessionEnds(session, async () => {
     const removed = await Promise.all(nodes.map((node) => removeOne(session, node)));
     return removed.includes("missing") ? "missing" : "delete";
   });
 }
 
-/** Does what takes something back: there is nothing left to do once the session is over. */
-export async function unlessOver(
+/** Runs a removal; once the session has ended there is nothing left to remove. */
+export async function unlessSessionEnds(
   session: Session,
   removing: () => Promise<"delete" | "missing">,
 ): Promise<Removed> {
-  if (session.state === "lost") return "expiry";
+  if (hasEnded(session)) return "expiry";
   try {
     return await removing();
   } catch (error) {
-    // Also while the session is being closed: the server hears that before anything we could still
-    // say.
-    const isOver = error instanceof ConnectionError && error.reason === "session-closed";
-    if (isOver || isLost(session)) return "expiry";
+    // A session that is being closed has told the server so before any request we could still send.
+    const isClosed = error instanceof ConnectionError && error.reason === "session-closed";
+    if (isClosed || hasEnded(session)) return "expiry";
     throw error;
   }
 }
 
-/** Asked anew: the state may have changed while something was awaited. */
-function isLost(session: Session): boolean {
+function hasEnded(session: Session): boolean {
   return session.state === "lost";
 }
 
@@ -49,20 +47,5 @@ async function removeOne(session: Session, path: string): Promise<"delete" | "mi
       if (error instanceof NoNodeError) return isRepeated ? "delete" : "missing";
       if (!isUnanswered(error)) throw error;
     }
-  }
-}
-
-/** Work that goes on after its caller has left: removals that wait for a server. */
-export class BackgroundCleanup {
-  readonly #open = new Set<Promise<unknown>>();
-
-  add(chore: Promise<unknown>): void {
-    const done: Promise<unknown> = chore.catch(() => {}).finally(() => this.#open.delete(done));
-    this.#open.add(done);
-  }
-
-  /** Resolves when nothing is left to do. */
-  async settled(): Promise<void> {
-    while (this.#open.size > 0) await Promise.all(this.#open);
   }
 }

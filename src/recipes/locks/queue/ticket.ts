@@ -1,6 +1,6 @@
 /**
- * A place in a queue: ephemeral sequential znodes made in one transaction, found again by the uuid
- * in their names. One, as a rule; two where stock kazoo has to be kept out too; and one for each
+ * A ticket: ephemeral sequential znodes that one transaction creates, found again by the uuid in
+ * their names. One znode, as a rule; two where stock kazoo has to be kept out too; one for each
  * permit of a semaphore.
  */
 import { ConnectionError, LockError, type ZkshError } from "../../../errors.ts";
@@ -16,15 +16,9 @@ import { bySequence, type Contender, parseContender } from "./contender.ts";
 import type { ParentKind } from "./create-lock-path.ts";
 import type { TicketListing } from "./list-tickets.ts";
 
-/**
- * Near the end of the counter the server hands out the same number twice. Nobody may hold a lock on
- * such a number.
- */
-const LAST_SEQUENCE = 2 ** 31 - 1 - 1_000;
-
-/** The znodes that stand for us. */
+/** Ephemeral znodes of our session: a ticket, or the one znode of a unique lock. */
 export interface OwnedZnodes {
-  /** The one that counts first. */
+  /** The first is the one that counts. */
   readonly nodes: readonly [string, ...string[]];
   /** czxid: grows from one holder to the next. */
   readonly token: bigint;
@@ -37,22 +31,20 @@ export interface Ticket extends OwnedZnodes {
 }
 
 export interface TicketShape {
-  /** Whose children the tickets are. */
+  /** The znode whose children the tickets are. */
   readonly path: string;
   /** What stands in front of the number, for each znode: `lock-`. */
   readonly labels: readonly string[];
   readonly data: Buffer;
   readonly acl?: readonly Acl[] | undefined;
-  /** How the path is made when it is missing. Left out: it must be there. */
+  /** How the path is created when it is missing. Left out: it must exist. */
   readonly parents?: ParentKind | undefined;
-  /**
-   * The ACL of the path and its parents where they are missing; open to everybody when left out.
-   */
+  /** The ACL of the path and its parents where they are missing. Left out: open to all clients. */
   readonly pathAcl?: readonly Acl[] | undefined;
 }
 
-/** A transaction that makes a ticket of each shape. */
-export function creates(shapes: readonly TicketShape[], uuid: string): MultiOp[] {
+/** The operations that create a ticket of each shape. */
+export function createOps(shapes: readonly TicketShape[], uuid: string): MultiOp[] {
   const ops: MultiOp[] = [];
   for (const { path, labels, data, acl = OPEN_ACL } of shapes) {
     for (const label of labels) {
@@ -68,7 +60,7 @@ export function creates(shapes: readonly TicketShape[], uuid: string): MultiOp[]
   return ops;
 }
 
-/** What that transaction has made. */
+/** The tickets that {@link createOps} has created. */
 export function toTickets(
   shapes: readonly TicketShape[],
   results: readonly MultiResult[],
@@ -77,36 +69,37 @@ export function toTickets(
 ): Ticket[] {
   const nodes: string[] = [];
   for (const result of results) if (result.op === "create") nodes.push(result.path);
-  if (shapes.length === 1) return [toTicket(nodes, uuid, token)];
   return shapes.map(({ labels }) => toTicket(nodes.splice(0, labels.length), uuid, token));
 }
 
 export function toTicket(nodes: readonly string[], uuid: string, token: bigint): Ticket {
-  const made: { readonly node: string; readonly contender: Contender }[] = [];
-  for (const node of nodes) {
-    const contender = parseContender(baseName(node));
-    if (contender) made.push({ node, contender });
-  }
-  if (made.length > 1) made.sort((a, b) => bySequence(a.contender, b.contender));
-  const [first] = made;
-  if (first === undefined) throw new Error(`no ticket in ${nodes.join(", ")}`);
-  if (made.length === 1) return { nodes: [first.node], contenders: [first.contender], uuid, token };
+  const created = nodes
+    .flatMap((node) => {
+      const contender = parseContender(baseName(node));
+      return contender ? [{ node, contender }] : [];
+    })
+    .sort((a, b) => bySequence(a.contender, b.contender));
+  if (created.length === 0) throw new Error(`no ticket in ${nodes.join(", ")}`);
   return {
-    nodes: made.map(({ node }) => node) as [string, ...string[]],
-    contenders: made.map(({ contender }) => contender) as [Contender, ...Contender[]],
+    nodes: created.map(({ node }) => node) as [string, ...string[]],
+    contenders: created.map(({ contender }) => contender) as [Contender, ...Contender[]],
     uuid,
     token,
   };
 }
 
-/** Somebody has deleted one of its znodes. */
+export function nodesOf(tickets: readonly Ticket[]): string[] {
+  return tickets.flatMap(({ nodes }) => nodes);
+}
+
+/** One of its znodes is not in the listing: another client has deleted it. */
 export function isMissing({ nodes }: OwnedZnodes, { children }: TicketListing): boolean {
   return nodes.some((node) => !children.includes(baseName(node)));
 }
 
 /**
- * Why a ticket is not there any more. A server that expires a session deletes its tickets before it
- * tells of the end.
+ * Why a ticket is gone. A server that expires a session deletes its tickets before it tells of the
+ * end.
  */
 export function ticketGone(path: string, session: Session): ZkshError {
   if (!session.isAlive()) return sessionLost();
@@ -119,38 +112,5 @@ export function sessionLost(): ConnectionError {
   return new ConnectionError(
     "session-expired",
     "the session ended, and the ticket in the queue with it",
-  );
-}
-
-/** Its number is one of those that cannot be relied on. */
-function isNearLast({ sequence }: Contender): boolean {
-  return sequence >= LAST_SEQUENCE;
-}
-
-/**
- * Throws where the server's numbers can no longer be relied on: beside another ticket with our
- * number, or near the last one.
- */
-export function checkSequence(ticket: Ticket, present: readonly Contender[], path: string): void {
-  const isTwin = (own: Contender) => (other: Contender) =>
-    other.sequence === own.sequence &&
-    other.uuid !== ticket.uuid &&
-    // Curator's writer that becomes a reader gives its read ticket the number of its write ticket.
-    (own.claim === "lock" || other.claim === own.claim);
-  if (ticket.contenders.some(isNearLast)) {
-    throw new LockError("sequence-exhausted", `the sequence numbers below ${path} are used up`, {
-      path,
-      hint: `delete ${path} while no client uses it: the numbers then start again`,
-    });
-  }
-  const twin = ticket.contenders.flatMap((own) => present.find(isTwin(own)) ?? [])[0];
-  if (twin === undefined) return;
-  throw new LockError(
-    "sequence-exhausted",
-    `${twin.name} has the same number as our ticket: no order can be told below ${path}`,
-    {
-      path,
-      hint: "another client made up that number: delete its ticket, and let an ACL protect the path",
-    },
   );
 }

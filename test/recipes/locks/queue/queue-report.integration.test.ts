@@ -8,7 +8,7 @@ import type { LockEvent, Waiting } from "../../../../src/recipes/locks/events.ts
 import type { HeldLock } from "../../../../src/recipes/locks/held-lock.ts";
 import type { AcquireOptions, LockOptions } from "../../../../src/recipes/locks/lock-recipe.ts";
 import { Mutex } from "../../../../src/recipes/locks/mutex.ts";
-import { refreshDelay } from "../../../../src/recipes/locks/queue/ticket-queue.ts";
+import { refreshDelay } from "../../../../src/recipes/locks/queue/wait-turn.ts";
 import { ReadWriteLock } from "../../../../src/recipes/locks/read-write-lock.ts";
 import { Semaphore } from "../../../../src/recipes/locks/semaphore.ts";
 import { UniqueLock } from "../../../../src/recipes/locks/unique-lock.ts";

@@ -82,7 +82,7 @@ describe("a queue", () => {
     const [first, second, third] = [made(1), made(2), made(3)];
     queue.note(listing(first, second, third), third);
     queue.note(listing(first, second), second);
-    queue.left(first);
+    queue.forget(first.contenders[0]);
     expect(queue.isFirst(second)).toBe(true);
     expect(queue.isFirst(third)).toBe(false);
   });
@@ -92,7 +92,7 @@ describe("a queue", () => {
     const [first, second, third] = [made(1), made(2), made(3)];
     const shared = listing(first, second, third);
     queue.note(shared, first);
-    queue.left(first);
+    queue.forget(first.contenders[0]);
     queue.note(shared, second);
     expect(queue.isFirst(second)).toBe(true);
     queue.note(shared, third);

@@ -1,6 +1,6 @@
 import { ConflictError, NoNodeError } from "../errors.ts";
-import { ancestors } from "../session/path.ts";
-import type { CreateOptions, Session } from "../session/session.ts";
+import { ancestors } from "./path.ts";
+import type { CreateOptions, Session } from "./session.ts";
 
 /**
  * Tries the znode alone first: where its parent exists, as it mostly does, one request is enough.
