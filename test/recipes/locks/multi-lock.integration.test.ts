@@ -42,7 +42,10 @@ describe("MultiLock", () => {
       message: "/b is held by ann",
     });
     const late = await both.acquire({ waitMs: 50 }).catch((error: LockError) => error);
-    expect(late).toMatchObject({ reason: "lock-timeout", message: "waited 50 ms for /a, /b, /c" });
+    expect(late).toMatchObject({
+      reason: "lock-timeout",
+      message: "gave up on /a, /b, /c after 50 ms",
+    });
     await both.settled();
     expect(await Promise.all(["/a", "/b", "/c"].map((path) => holder.getChildren(path)))).toEqual([
       [],
