@@ -103,6 +103,8 @@ describe("Election", () => {
 
   test("kazoo's election has other tickets", async () => {
     const session = openFor(await freshChroot());
-    expect(() => new Election(session, "/e", { compat: "all" })).toThrow("kazoo has nothing");
+    expect(() => new Election(session, "/e", { compat: "all" })).toThrow(
+      "kazoo has no such ticket",
+    );
   });
 });

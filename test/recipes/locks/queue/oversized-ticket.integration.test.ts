@@ -40,7 +40,7 @@ test.each(recipes)("$name is refused, and says why", async ({ recipe }) => {
   expect(await rejection(lock.acquire())).toMatchObject({
     reason: "connection-loss",
     hint: expect.stringMatching(
-      /^the request has 120\d{4} bytes; servers refuse more than their jute.maxbuffer/,
+      /^the request has 120\d{4} bytes; servers refuse more than jute.maxbuffer/,
     ),
   });
   await lock.settled();
