@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "zksh-release-"));
 try {
   const packed = run(".", "npm", "pack", "--silent", "--pack-destination", folder).trim();
   const tarball = join(folder, packed.split("\n").at(-1) ?? "");
-  run(".", "npx", "publint", "run", tarball, "--strict");
+  execFileSync("npx", ["publint", "run", tarball, "--strict"], { stdio: "inherit" });
   run(folder, "npm", "install", "--prefix", folder, "--no-audit", "--no-fund", tarball);
   const listing = run(folder, join(folder, "node_modules/.bin/zksh"), "--embedded", "ls", "/");
   if (listing !== "zookeeper\n") fail(`zksh --embedded ls / printed ${JSON.stringify(listing)}`);
