@@ -1,28 +1,6 @@
-/**
- * The parts of the process that main needs and tests replace: sessions, signals, and what only the
- * system knows.
- */
+/** The services of the real process; tests have their own. */
 import { takeSignals } from "./processes/signals.ts";
-import type { SessionOptions } from "./session/options.ts";
-import type { Session } from "./session/session.ts";
-
-/** What main needs that is not a stream. */
-export interface Services {
-  openSession(options: SessionOptions): Promise<Session>;
-  /** What a server says of itself: its release and its role. Undefined where it does not say. */
-  about?(server: string, options: SessionOptions): Promise<string | undefined>;
-  /** Whether users other than its owner may read a file. */
-  isReadableByOthers?(path: string): Promise<boolean>;
-  /** Tells of the signals that end the program; returns the function that stops telling. */
-  onSignal(listener: (signal: EndingSignal) => void): () => void;
-  /** Tells that nothing is left which the program could wait for. */
-  onIdle?(listener: () => void): void;
-}
-
-// Node would open its debugger for anybody who sends SIGUSR1.
-const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGQUIT"] as const;
-
-export type EndingSignal = (typeof ENDING_SIGNALS)[number];
+import { ENDING_SIGNALS, type Services } from "./shell/runtime.ts";
 
 export const processServices: Services = {
   async openSession(options) {
@@ -46,8 +24,8 @@ export const processServices: Services = {
       const stop = takeSignals([signal], () => {
         // Once: a second Ctrl-C ends a program that takes too long to end. But when a terminal is
         // closed, both its shell and the kernel send SIGHUP, and the second must not keep us from
-        // saying goodbye to the server. Not before all who listen have heard it: a spinner's
-        // listener ends the program when it finds itself alone.
+        // closing the session. Not before all listeners have been called: a spinner's listener
+        // ends the program when it finds itself alone.
         if (signal !== "SIGHUP") process.nextTick(stop);
         listener(signal);
       });

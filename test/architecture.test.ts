@@ -43,7 +43,7 @@ const COMMON = ["errors", "text", "async", "results"];
 /** Rooms of which others may import types only: the requests that commands make to processes. */
 const TYPES_FOR_ALL = ["processes/child-requests.ts"];
 /** Files at the top that are part of a room. */
-const PART_OF: Readonly<Record<string, string>> = { services: "main" };
+const PART_OF: Readonly<Record<string, string>> = { services: "main", program: "main" };
 
 const PACKAGES: Readonly<Record<string, (file: string) => boolean>> = {
   commander: (file) => file === "shell/parsing/parser.ts",

@@ -21,7 +21,7 @@ export const addauth = defineCommand({
     const instead = `addauth digest ${auth}:PASSWORD or --auth-file`;
     return { question: `Password for ${auth}`, what: `${auth}'s password`, instead };
   },
-  async run({ shell, signal, secret, isOneShot }, { scheme, auth = "" }) {
+  async run({ shell, signal, input }, { scheme, auth = "" }) {
     // `addauth digest:ann:secret` is the form of --auth. The word holds the password, so it must
     // neither be sent to the server as a scheme nor appear on the screen.
     if (scheme.includes(":")) {
@@ -34,9 +34,9 @@ export const addauth = defineCommand({
         hint: "addauth digest USER asks for the password",
       });
     }
-    const credential = wantsPassword(scheme, auth) ? `${auth}:${secret ?? ""}` : auth;
-    await shell.identify(scheme, Buffer.from(credential), signal);
-    return { kind: "identified", scheme, isShortLived: isOneShot };
+    const credential = wantsPassword(scheme, auth) ? `${auth}:${input.secret ?? ""}` : auth;
+    await shell.authenticate(scheme, Buffer.from(credential), signal);
+    return { kind: "identified", scheme, isShortLived: shell.isOneShot };
   },
 });
 

@@ -1,90 +1,78 @@
 /**
- * What a command can reach: the session, the shell around it, programs, and nothing of the process
- * itself.
+ * What a command can reach while it runs: the session, the shell around it, other programs, files;
+ * never the process itself.
  */
 
 import type { LockError } from "../errors.ts";
-import type {
-  ChildEnd,
-  ChildRequest,
-  GuardedChild,
-  GuardPreparation,
-  GuardRequest,
-  PrepareOptions,
-  ProgramSearch,
-} from "../processes/child-requests.ts";
+import type { Environment, Processes } from "../processes/child-requests.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { CommandEntry } from "./command.ts";
 
-/** What a command can reach while it runs. */
 export interface Context {
   /**
-   * The session, opened at first use. A getter, so that no command keeps a dead one after a
-   * reconnect.
+   * The session, which is open or being opened. Throws for a command that is registered as needing
+   * none.
    */
   session(): Session;
-  /** Aborted by Ctrl-C and the like; passed to every call that waits. */
+  /** Aborted by Ctrl-C and by signals; passed to every call that waits. */
   readonly signal: AbortSignal;
-  /** The znode that relative paths start from. */
-  readonly cwd: string;
-  /** The session ends with this command, and its ephemerals and watches with it. */
-  readonly isOneShot: boolean;
-  /**
-   * A person is looking: a command may ask the server for more than it was told to, to show more.
-   */
-  readonly isForPeople: boolean;
-  /** Lines are read, and results ordered, as Apache zkCli does it. */
-  readonly isZkcli?: boolean;
-  /** Where watch events go; left out where nobody stays to see them. */
-  readonly onWatch?: WatchListener;
-  readonly program: Program;
   readonly shell: Shell;
-  /**
-   * How this program names itself to others: `ann@web3`, the whole host name, its process, and
-   * `zksh/<version>`.
-   */
-  readonly self: {
-    readonly who: string;
-    readonly host: string;
-    readonly pid: number;
-    readonly tool: string;
-  };
-  /** A variable of the environment. */
-  env(name: string): string | undefined;
-  /** What was typed when the command's {@link Command.secret} was asked for. */
-  readonly secret?: string;
-  /** Runs a program to its end, with our stdout and stderr. */
-  runChild(request: ChildRequest): Promise<ChildEnd>;
+  /** Runs other programs. */
+  readonly processes: CommandProcesses;
+  readonly files: Files;
+  readonly input: CommandInput;
+  readonly output: CommandOutput;
+  /** Starts servers in memory. */
+  readonly server: ServerStarter;
+  readonly program: Program;
+}
+
+interface CommandProcesses extends Processes {
   /**
    * The variables that make a zksh which a child runs use the servers of `session`. No credentials
    * are among them.
    */
   childEnvironment(session: Session): Readonly<Record<string, string>>;
-  /** What would be run under a name. */
-  findProgram(name: string): Promise<ProgramSearch>;
-  /** Makes ready what such a program needs beside it, while its lock is queued for. */
-  prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
-  /** Starts a program that never outlives its permission, with our stdin, stdout and stderr. */
-  startGuarded(request: GuardRequest): Promise<GuardedChild>;
-  /** Resolves when stdin has ended; what comes before that is not looked at. */
-  stdinEnd(signal: AbortSignal): Promise<void>;
-  /**
-   * Why nothing can be waited for on stdin: it has ended, or is a file. What it still has is thrown
-   * away.
-   */
-  stdinIsOver(): "ended" | "file" | undefined;
-  /** Starts a server in memory. Whoever starts it stops it. */
-  startServer(request: ServerRequest): Promise<RunningServer>;
-  /** Writes a file in one step: nobody sees half of it. */
-  writeFile(path: string, data: string): Promise<void>;
+}
+
+interface Files {
+  /** Replaces a file in one step: a reader never sees half of it. */
+  write(path: string, data: string): Promise<void>;
   /** Why a file could not be written; undefined when it probably can. */
   cannotWrite(path: string): Promise<string | undefined>;
-  /** Somebody reads what is told while a command waits. */
+}
+
+interface CommandInput {
+  /** Resolves when stdin has ended; the bytes before its end are thrown away. */
+  end(signal: AbortSignal): Promise<void>;
+  /**
+   * Why waiting for stdin is pointless: it has ended, or it is a file. Its remaining bytes are
+   * thrown away.
+   */
+  isOver(): "ended" | "file" | undefined;
+  /** The answer to the question of {@link Command.secret}. */
+  readonly secret?: string;
+}
+
+/** Who reads the output of a command. A command returns results; it never writes them itself. */
+interface CommandOutput {
+  /** A person reads the results: a command may ask the server for more, to show more. */
+  readonly isForPeople: boolean;
+  /** Progress events are shown while a command waits. */
   readonly isFollowed: boolean;
-  /** Told now and then how far a long piece of work has come. */
+  /** Lines are parsed, and results ordered, as Apache zkCli does it. */
+  readonly isZkcli: boolean;
+  /** Receives watch events; left out in a one-shot, which ends before an event can come. */
+  readonly onWatch?: WatchListener;
+  /** Called now and then with the progress of long work: `1000, "znodes deleted"`. */
   readonly onProgress?: (done: number, what: string) => void;
+}
+
+interface ServerStarter {
+  /** Starts a server in memory. The caller stops it. */
+  start(request: ServerRequest): Promise<RunningServer>;
 }
 
 /**
@@ -101,33 +89,31 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** What outlives one line, as far as commands may change it. */
+/** What outlives one line, as far as commands may read or change it. */
 export interface Shell {
   /** A person is typing: there will be more lines. */
   readonly isInteractive: boolean;
-  changeDirectory(path: string): void;
-  /** Where one was before the last change; undefined when there was none. */
+  /** The session ends with this command, and its ephemerals and watches with it. */
+  readonly isOneShot: boolean;
+  /** The working znode, where relative paths start. */
+  readonly cwd: string;
+  /** The working znode before the last change; undefined when there was none. */
   readonly previousCwd: string | undefined;
+  changeDirectory(path: string): void;
   /**
    * The session; a new one when the last was lost. For commands that go on where a session ends.
    */
   session(): Promise<Session>;
-  /**
-   * A session beside the shell's own, for work that must not share its fate. Whoever asks for it
-   * closes it.
-   */
+  /** A session beside the shell's own, for work that must outlive it. The caller closes it. */
   openSession(options: { readonly timeoutMs?: number | undefined }): Promise<Session>;
   /** The locks that were taken by earlier lines, by path. */
   readonly heldLocks: Map<string, HeldLock>;
   /** A lock of an earlier line is no longer held. */
   lockLost(path: string, error: LockError): void;
-  /**
-   * Somebody asks for a lock of an earlier line: gives it back, when no line is running that may
-   * rely on it.
-   */
-  giveWay(lock: HeldLock, request: RevokeRequest): void;
-  /** Tells something that no line has asked for. */
-  say(line: string): void;
+  /** A lock of an earlier line was revoked: releases it as soon as no line runs under it. */
+  releaseRevoked(lock: HeldLock, request: RevokeRequest): void;
+  /** Shows a message that is not the result of a line. */
+  notify(message: string): void;
   /**
    * Leaves the session and opens another, to `target` or to the same servers; resolves when a
    * server has accepted it.
@@ -135,16 +121,25 @@ export interface Shell {
   connect(target: string | undefined, signal: AbortSignal): Promise<Session>;
   /** Ends the session; the next one is opened by {@link connect} only. */
   disconnect(): Promise<void>;
-  /** Proves an identity in this session and in every session after it. */
-  identify(scheme: string, credential: Buffer, signal: AbortSignal): Promise<void>;
+  /** Authenticates this session and every later one. */
+  authenticate(scheme: string, credential: Buffer, signal: AbortSignal): Promise<void>;
   /** The lines so far, oldest first and without passwords; the last is the one that is running. */
   readonly history: readonly string[];
   /** Whether watch events are shown. */
   printsWatches: boolean;
 }
 
-/** What the program knows of itself, for `help` and `version`. */
+/** What the program knows of itself: its commands and options, its version, who runs it. */
 export interface Program {
+  /** How this process names itself to others: `ann@web3`, the full host name, `zksh/<version>`. */
+  readonly self: {
+    readonly who: string;
+    readonly host: string;
+    readonly pid: number;
+    readonly tool: string;
+  };
+  /** The environment variables of this process. */
+  readonly env: Environment;
   readonly commands: readonly CommandEntry[];
   readonly globalOptions: readonly {
     readonly term: string;
@@ -153,7 +148,7 @@ export interface Program {
     /** May also be given on one line of the shell or of a script. */
     readonly holdsForOneLine: boolean;
   }[];
-  /** The candidate that was probably meant. */
+  /** The candidate most like a misspelt word; undefined when none is. */
   suggest(word: string, candidates: Iterable<string>): string | undefined;
   version(): string;
 }

@@ -50,7 +50,11 @@ export const create = defineCommand({
     const created = flags.parents
       ? await createWithParents(writer, path, bytes, options)
       : await namingParent(writer.create(path, bytes, options), path);
-    return { kind: "created", path: created, isShortLived: flags.ephemeral && context.isOneShot };
+    return {
+      kind: "created",
+      path: created,
+      isShortLived: flags.ephemeral && context.shell.isOneShot,
+    };
   },
 });
 

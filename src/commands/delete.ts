@@ -29,7 +29,8 @@ export const deleteNode = defineCommand({
   run(context, args, options) {
     const { paths, oldWord } = wordsOf(args);
     refuseVersions(args.paths);
-    const positional = oldWord === undefined ? undefined : (version(oldWord, context) as number);
+    const positional =
+      oldWord === undefined ? undefined : (version(oldWord, context.shell) as number);
     const how = { signal: context.signal, ...expectedVersion(options.version, positional) };
     const writer = writerOf(context, options.fenced);
     const deleteOne = async (path: string): Promise<Result> => {

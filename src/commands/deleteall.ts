@@ -63,7 +63,7 @@ async function* deleteAll(
       const tree = await deleteTree(context.session(), path, {
         signal: context.signal,
         ...(batch !== undefined && { batchSize: batch }),
-        onProgress: (done) => context.onProgress?.(before + done, "znodes deleted"),
+        onProgress: (done) => context.output.onProgress?.(before + done, "znodes deleted"),
       });
       deleted += tree.deleted;
       failures.push(...tree.failures);

@@ -44,7 +44,8 @@ export const elect = defineCommand({
         new Election(session, path, { ...options, ...(id !== undefined && { id }) }),
       id === undefined ? {} : { environment: { ZK_ELECT_ID: id } },
     );
-    if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, values);
+    if (program.length === 0 && !context.shell.isOneShot)
+      return lockInShell(context, recipe, values);
     return rejoin
       ? again(context, recipe, values, program)
       : underLock(context, recipe, values, program);

@@ -64,14 +64,14 @@ async function check(
 }
 
 async function pass(
-  { session, signal, cwd }: Context,
+  { session, signal, shell }: Context,
   subject: string,
   given: bigint | undefined,
   entries: readonly Acl[] | undefined,
 ): Promise<Result> {
   if (given === undefined)
     throw new UsageError("no token given", { hint: "fence guard PATH TOKEN" });
-  const path = String(znodePath(subject, { cwd }));
+  const path = String(znodePath(subject, { cwd: shell.cwd }));
   const before = await guard(session(), path, given, { signal, acl: entries });
   return { kind: "token", path, token: given, ...(before !== undefined && { before }) };
 }

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import type { Environment } from "../processes/child-requests.ts";
 import { fencedWriter, type Writer } from "../recipes/locks/fence.ts";
 import { flag } from "./arguments.ts";
 import type { Context } from "./command.ts";
@@ -10,9 +11,9 @@ export const fencedFlag = flag("", "write only while the lock around this comman
  * tickets named in the environment in the same transaction. Throws UsageError if the environment
  * names no ticket.
  */
-export function writerOf({ session, env }: Context, isFenced: boolean): Writer {
+export function writerOf({ session, program }: Context, isFenced: boolean): Writer {
   if (!isFenced) return session();
-  const tickets = ticketsAround(env);
+  const tickets = ticketsAround(program.env);
   if (tickets.length === 0) {
     throw new UsageError(
       "--fenced works only in a command run by zksh lock (ZK_LOCK_NODE is not set)",
@@ -42,10 +43,10 @@ interface LockAround {
  * Returns the tickets of the innermost `zksh lock`. Its session owns all of them; a lock further
  * out belongs to another session, and its own command fences with it.
  */
-function ticketsAround(env: Context["env"]): LockAround[] {
-  const [node, session] = [env("ZK_LOCK_NODE"), env("ZK_LOCK_SESSION")];
-  const tickets: LockAround[] = node ? [{ path: env("ZK_LOCK_PATH"), node }] : [];
-  for (const line of (env("ZK_LOCK_HELD") ?? "").split("\n")) {
+function ticketsAround(env: Environment): LockAround[] {
+  const [node, session] = [env.ZK_LOCK_NODE, env.ZK_LOCK_SESSION];
+  const tickets: LockAround[] = node ? [{ path: env.ZK_LOCK_PATH, node }] : [];
+  for (const line of (env.ZK_LOCK_HELD ?? "").split("\n")) {
     const [path, , , of, owner] = line.split("\t");
     if (of && owner && owner === session) tickets.push({ path, node: of });
   }

@@ -8,11 +8,11 @@ export const getEphemerals = defineCommand({
   effect: "read",
   args: { path: optional(znodePath, "list only paths that start with this one (default: all)") },
   options: {},
-  async run({ session, signal, isOneShot }, { path }) {
+  async run({ session, signal, shell }, { path }) {
     return {
       kind: "ephemerals",
       paths: await session().getEphemerals(path, { signal }),
-      isOneShot,
+      isOneShot: shell.isOneShot,
     };
   },
 });

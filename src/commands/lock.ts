@@ -40,11 +40,13 @@ export const lock = defineCommand({
   },
   run(context, { paths, program }, options) {
     const [first, ...others] = paths;
-    if (first === undefined && program.length === 0 && !context.isOneShot) return ownLocks(context);
+    if (first === undefined && program.length === 0 && !context.shell.isOneShot)
+      return ownLocks(context);
     if (first === undefined)
       throw new UsageError("no path given", { hint: "lock PATH... [-- COMMAND...]" });
     const taken = toRecipe([first, ...others], options.recipe);
-    if (program.length === 0 && !context.isOneShot) return lockInShell(context, taken, options);
+    if (program.length === 0 && !context.shell.isOneShot)
+      return lockInShell(context, taken, options);
     return underLock(context, taken, options, program);
   },
 });

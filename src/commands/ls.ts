@@ -29,8 +29,8 @@ export const ls = defineCommand({
     watch: flag("-w", "report the next change (only in the shell)"),
     recursive: flag("-R", "list all znodes below, one path per line"),
   },
-  oneFlight: ({ isForPeople }, _args, { recursive, long }) => !recursive && !long && !isForPeople,
-  run(context, { path = context.cwd, watch: old = false }, { long, stat, watch, recursive }) {
+  oneFlight: ({ output }, _args, { recursive, long }) => !recursive && !long && !output.isForPeople,
+  run(context, { path = context.shell.cwd, watch: old = false }, { long, stat, watch, recursive }) {
     if (recursive) return listTree(context, path, { long, watch: watch || old });
     return listChildren(context, path, {
       long,
@@ -63,7 +63,7 @@ async function listChildren(
     const paths = children.map((name) => joinPath(path, name));
     return { ...(await longListing(context, paths)), ...(stat && { stat }) };
   }
-  const childStats = context.isForPeople ? await lookAt(context, path, children) : undefined;
+  const childStats = context.output.isForPeople ? await lookAt(context, path, children) : undefined;
   return {
     kind: "children",
     path,

@@ -5,7 +5,7 @@ export const pwd = defineCommand({
   effect: "none",
   args: {},
   options: {},
-  async run({ cwd }) {
-    return { kind: "working-znode", path: cwd, hasMoved: false };
+  async run({ shell }) {
+    return { kind: "working-znode", path: shell.cwd, hasMoved: false };
   },
 });

@@ -27,7 +27,7 @@ export function readOptions(context: Context, wantsWatch: boolean): ReadOptions 
 }
 
 /** Returns the listener that shows watch events. Throws UsageError with `hint` in a one-shot. */
-export function shownEvents({ onWatch }: Context, hint: string): WatchListener {
+export function shownEvents({ output: { onWatch } }: Context, hint: string): WatchListener {
   if (onWatch) return onWatch;
   throw new UsageError("a one-shot command ends before a watch could fire", { hint });
 }

@@ -36,11 +36,11 @@ export const revoke = defineCommand({
     return `Ask ${who} to release ${path}, and take it away after ${formatDuration(wait)}? ${afterForce(targets)}`;
   },
   async *run(context, { path }, { node, reason, wait, force }): AsyncGenerator<Result> {
-    const { signal, self } = context;
+    const { signal, program } = context;
     const targets = await findTargets(context, path, node);
     if (targets.length === 0) throw notHeld(path, node);
     const request = {
-      by: self.who,
+      by: program.self.who,
       at: new Date().toISOString(),
       ...(reason !== undefined && { reason }),
     };

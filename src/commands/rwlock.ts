@@ -32,7 +32,8 @@ export const rwlock = defineCommand({
       wanted,
       (session, lockOptions) => new ReadWriteLock(session, path, lockOptions)[wanted],
     );
-    if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, options);
+    if (program.length === 0 && !context.shell.isOneShot)
+      return lockInShell(context, recipe, options);
     return underLock(context, recipe, options, program);
   },
 });

@@ -46,7 +46,8 @@ export const sem = defineCommand({
         layout: "permits",
       },
     );
-    if (program.length === 0 && !context.isOneShot) return lockInShell(context, recipe, values);
+    if (program.length === 0 && !context.shell.isOneShot)
+      return lockInShell(context, recipe, values);
     return underLock(context, recipe, values, program);
   },
 });

@@ -44,8 +44,8 @@ export const serve = defineCommand({
       "the address to listen on (default 127.0.0.1: this machine only)",
     ),
   },
-  async *run({ startServer, signal }, _args, { port: at = DEFAULT_PORT, host = LOOPBACK }) {
-    const server = await startServer({ port: at, host }).catch((error: unknown) => {
+  async *run({ server: servers, signal }, _args, { port: at = DEFAULT_PORT, host = LOOPBACK }) {
+    const server = await servers.start({ port: at, host }).catch((error: unknown) => {
       throw cannotListen(error, host, at);
     });
     try {

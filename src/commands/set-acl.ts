@@ -85,7 +85,7 @@ async function* setTree(
   const { changed, failures } = await setTreeAcl(context.session(), path, list, {
     signal: context.signal,
     ...(expected !== undefined && { version: expected }),
-    onProgress: (done) => context.onProgress?.(done, "ACLs set"),
+    onProgress: (done) => context.output.onProgress?.(done, "ACLs set"),
   }).catch((error) => {
     throw tellInterruption(error, { verb: "changed", path, rest: "the rest keeps its old ACL" });
   });

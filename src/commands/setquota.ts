@@ -18,7 +18,11 @@ export const setquota = defineCommand({
     countHard: option("-N", "val", countLimit, "hard limit on the number of znodes"),
     bytesHard: option("-B", "val", bytesLimit, "hard limit on the bytes of data"),
   },
-  async run({ session, signal, isZkcli }, { path }, { count, bytes, countHard, bytesHard }) {
+  async run(
+    { session, signal, output: { isZkcli } },
+    { path },
+    { count, bytes, countHard, bytesHard },
+  ) {
     const limits = namedLimits<bigint>({
       count,
       bytes,

@@ -11,15 +11,15 @@ export const unlock = defineCommand({
   effect: "write",
   args: { path: required(znodePath, "the path of a lock that this shell holds") },
   options: { explain: flag("", "explain each step, and name the ZooKeeper operation") },
-  async run({ shell, isOneShot }, { path }, { explain }) {
+  async run({ shell }, { path }, { explain }) {
     const lock = shell.heldLocks.get(path);
     if (!lock) {
       throw new OperationError(
         "not-held",
-        `this ${isOneShot ? "process" : "shell"} does not hold ${path}`,
+        `this ${shell.isOneShot ? "process" : "shell"} does not hold ${path}`,
         {
           path,
-          hint: isOneShot
+          hint: shell.isOneShot
             ? `revoke ${path} asks the holder to release it`
             : `whoholds ${path} shows the holder`,
         },

@@ -57,8 +57,9 @@ export const watch = defineCommand({
     const follower = recursive ? new TreeFollower(path) : new ZnodeFollower(path);
     const changes = followForever(follower, { signal, session });
     const [file, ...rest] = program;
-    const run = context.runChild;
-    const env = context.childEnvironment(context.session());
+    const { processes } = context;
+    const { run } = processes;
+    const env = processes.childEnvironment(context.session());
     const outcomes =
       file === undefined
         ? changes

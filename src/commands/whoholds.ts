@@ -41,7 +41,7 @@ export const whoholds = defineCommand({
   run(context, { paths }, { watch, recursive, explain: isExplained }) {
     if (watch && isExplained) throw new UsageError("--explain cannot be combined with --watch");
     if (recursive) {
-      const roots = paths.length > 0 ? paths : [context.cwd];
+      const roots = paths.length > 0 ? paths : [context.shell.cwd];
       return watch ? followAll(context, roots) : search(context, roots, isExplained);
     }
     if (paths.length === 0)
@@ -98,8 +98,8 @@ async function* search(
 }
 
 async function* follow(context: Context, paths: readonly string[]): AsyncGenerator<Result> {
-  const follower = new QueueFollower(paths, context.isForPeople ? TICK_MS : undefined);
-  const history = context.isForPeople ? new QueueHistories(Date.now()) : undefined;
+  const follower = new QueueFollower(paths, context.output.isForPeople ? TICK_MS : undefined);
+  const history = context.output.isForPeople ? new QueueHistories(Date.now()) : undefined;
   for await (const change of untilInterrupted(follower, context)) {
     if ("event" in change) yield { kind: "watched", at: Date.now(), ...change };
     else
@@ -112,7 +112,7 @@ async function* follow(context: Context, paths: readonly string[]): AsyncGenerat
 }
 
 async function* followAll(context: Context, roots: readonly string[]): AsyncGenerator<Result> {
-  const follower = new BoardFollower(roots, context.isForPeople ? TICK_MS : undefined);
+  const follower = new BoardFollower(roots, context.output.isForPeople ? TICK_MS : undefined);
   for await (const change of untilInterrupted(follower, context)) {
     if ("event" in change) yield { kind: "watched", at: Date.now(), ...change };
     else yield { kind: "lock-board", root: roots.join(", "), ...change };

@@ -68,12 +68,12 @@ function whyNot({ reason }: ZkshError): string {
  * PartialError at the end if a znode could not be listed.
  */
 export async function* treePaths(
-  { session, signal, isZkcli }: Context,
+  { session, signal, output }: Context,
   root: string,
 ): AsyncGenerator<PathsResult> {
   const failures: { path: string; error: Error }[] = [];
   const onFailure = (path: string, error: Error) => void failures.push({ path, error });
-  const order = isZkcli ? new WalkOrder() : new DepthFirstOrder();
+  const order = output.isZkcli ? new WalkOrder() : new DepthFirstOrder();
   for await (const visits of walk(session(), root, { signal, onFailure })) {
     for (const paths of order.add(visits)) {
       yield { kind: "paths", paths };

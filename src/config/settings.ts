@@ -1,139 +1,231 @@
-/** One setting after the other, from the command line or the environment. */
-
+/** The program's settings: the command line wins over the environment, that over the default. */
+import { resolve } from "node:path";
 import { UsageError } from "../errors.ts";
-import { isTimeout, parseDuration, TIMEOUT_RANGE } from "../text/duration.ts";
-import { parseSize } from "../text/size.ts";
-import {
-  type GlobalFlags,
-  type GlobalName,
-  type GlobalOption,
-  globalOptions,
-  globalSpelling,
-} from "./global-options.ts";
+import type { OutputFormat } from "../render/renderer.ts";
+import { parseConnectString } from "../session/connect-string.ts";
+import type { SessionOptions } from "../session/options.ts";
+import { type GlobalFlags, globalOptions, globalSpelling } from "./global-options.ts";
+import { SettingReader, type Variables } from "./setting-reader.ts";
 
-export type Variables = Readonly<Record<string, string | undefined>>;
+export type ColorChoice = "auto" | "always" | "never";
 
-/**
- * Looks a setting up on the command line, then in the environment; failures name the place it came
- * from.
- */
-export class Settings {
-  readonly #options = new Map<string, GlobalOption>(
-    globalOptions.map((option) => [option.name, option]),
+/** What the process knows besides its arguments. */
+export interface ProcessInfo {
+  readonly env: Variables;
+  /** The name the program was started under. */
+  readonly programName: string;
+}
+
+export interface Settings {
+  /** The options of the session; {@link sessionOptions} adds what is in files. */
+  readonly session: SessionOptions;
+  /** How to connect, as variables for the programs that we run; the session knows the servers. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly files: SettingFiles;
+  /** TLS as the command line and the environment set it; undefined when they do not. */
+  readonly tls: TlsSetting | undefined;
+  readonly output: OutputFormat;
+  readonly color: ColorChoice;
+  readonly isEmbedded: boolean;
+  /** No server was named. */
+  readonly isDefaultServer: boolean;
+  /** The text of `-c`. */
+  readonly script: string | undefined;
+  /** The name after `-f`; `-` is stdin. */
+  readonly scriptFile: string | undefined;
+  /** A script goes on after a failure. */
+  readonly keepsGoing: boolean;
+  /** Every question is answered with yes. */
+  readonly isYes: boolean;
+  /** No question is asked, even on a terminal. */
+  readonly isNoInput: boolean;
+  readonly isQuiet: boolean;
+  readonly isVerbose: boolean;
+  readonly isDebug: boolean;
+}
+
+/** TLS is on or off because of the option or variable `source`. */
+type TlsSetting =
+  | {
+      readonly isOn: true;
+      readonly source: string;
+      readonly servername?: string;
+      readonly isInsecure: boolean;
+    }
+  | { readonly isOn: false; readonly source: string };
+
+interface SettingFiles {
+  readonly auth?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly properties?: string;
+}
+
+/** Throws UsageError with the name of the option or variable that is wrong. */
+export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
+  const reader = new SettingReader(flags, info.env);
+  const isEmbedded = reader.isOn("embedded");
+  if (isEmbedded) refuseOtherServers(flags);
+  for (const name of ["command", "file"] as const) {
+    if ((flags[name]?.length ?? 0) > 1) {
+      throw new UsageError(`${name === "command" ? "-c" : "-f"} was given twice`, {
+        hint: "join the commands with ; in one script",
+      });
+    }
+  }
+  return {
+    session: sessionSettings(reader),
+    environment: passedOn(flags),
+    files: fileSettings(reader),
+    tls: tlsSettings(reader),
+    output: outputFormat(flags, info),
+    color: reader.choice("color", COLOR_CHOICES) ?? "auto",
+    isEmbedded,
+    isDefaultServer: !isEmbedded && reader.text("server") === undefined,
+    script: reader.text("command"),
+    scriptFile: reader.text("file"),
+    keepsGoing: reader.isOn("keep-going"),
+    isYes: reader.isOn("yes"),
+    isNoInput: reader.isOn("no-input"),
+    isQuiet: reader.isOn("quiet"),
+    isVerbose: reader.isOn("verbose"),
+    isDebug: reader.isOn("debug"),
+  };
+}
+
+/** ZKSH_SERVER may be there for other commands; --server together with --embedded is a mistake. */
+function refuseOtherServers(flags: GlobalFlags): void {
+  const other = globalOptions.find(
+    ({ name }) => /^(server|tls|client-conf)/.test(name) && flags[name] !== undefined,
   );
-  readonly #flags: GlobalFlags;
-  readonly #env: Variables;
-
-  constructor(flags: GlobalFlags, env: Variables) {
-    this.#flags = flags;
-    this.#env = env;
-  }
-
-  all(name: GlobalName): readonly string[] {
-    return this.#flags[name] ?? [];
-  }
-
-  text(name: GlobalName): string | undefined {
-    return this.#find(name)?.value;
-  }
-
-  isOn(name: GlobalName): boolean {
-    return this.toggle(name) ?? false;
-  }
-
-  toggle(name: GlobalName): boolean | undefined {
-    const found = this.#find(name);
-    return found && parseToggle(found);
-  }
-
-  /** All that is said of a switch: every value on the command line, and the environment's. */
-  toggles(name: GlobalName): { readonly isOn: boolean; readonly source: string }[] {
-    return this.#findAll(name).map((found) => ({ isOn: parseToggle(found), source: found.source }));
-  }
-
-  /** Where a setting was given. */
-  sources(name: GlobalName): string[] {
-    return this.#findAll(name).map(({ source }) => source);
-  }
-
-  choice<const Choice extends string>(
-    name: GlobalName,
-    choices: readonly Choice[],
-  ): Choice | undefined {
-    const found = this.#find(name);
-    if (!found) return undefined;
-    const choice = choices.find((candidate) => candidate === found.value);
-    if (choice !== undefined) return choice;
-    throw new UsageError(`bad value '${found.value}' for ${found.source}`, {
-      hint: `use one of ${choices.join(", ")}`,
-    });
-  }
-
-  /** Milliseconds, more than none, and few enough for ZooKeeper's 32 bits. */
-  duration(name: GlobalName): number | undefined {
-    const found = this.#find(name);
-    if (!found) return undefined;
-    const ms = parsed(parseDuration, found, "duration");
-    if (isTimeout(ms)) return ms;
-    throw new UsageError(`bad duration '${found.value}' for ${found.source}`, {
-      hint: TIMEOUT_RANGE,
-    });
-  }
-
-  /** Bytes: a reply of less would be refused whatever it says, and longer than 2 GB none can be. */
-  size(name: GlobalName): number | undefined {
-    const found = this.#find(name);
-    if (!found) return undefined;
-    const bytes = parsed(parseSize, found, "size");
-    if (bytes >= 1024 && bytes < 2 ** 31) return bytes;
-    throw new UsageError(`bad size '${found.value}' for ${found.source}`, {
-      hint: "use a size from 1k to less than 2g",
-    });
-  }
-
-  /** The one that counts: the last on the command line, or else the environment's. */
-  #find(name: GlobalName): Found | undefined {
-    const value = this.#flags[name]?.at(-1);
-    const option = this.#options.get(name);
-    if (option && value !== undefined) return { value, source: globalSpelling(option) };
-    return this.#inherited(option);
-  }
-
-  #findAll(name: GlobalName): Found[] {
-    const option = this.#options.get(name);
-    const source = option ? globalSpelling(option) : name;
-    const given = this.all(name).map((value) => ({ value, source }));
-    return [...given, ...[this.#inherited(option) ?? []].flat()];
-  }
-
-  #inherited(option: GlobalOption | undefined): Found | undefined {
-    const value = option?.env === undefined ? undefined : this.#env[option.env];
-    return value ? { value, source: option?.env ?? "" } : undefined;
-  }
+  if (other) throw new UsageError(`--embedded cannot be combined with ${globalSpelling(other)}`);
 }
 
-interface Found {
-  readonly value: string;
-  /** The option or the variable. */
-  readonly source: string;
-}
-
-function parseToggle({ value, source }: Found): boolean {
-  if (/^(1|true|yes|on)$/i.test(value)) return true;
-  if (/^(0|false|no|off)$/i.test(value)) return false;
-  throw new UsageError(`bad value '${value}' for ${source}`, { hint: "use 1 or 0" });
-}
-
-function parsed(parse: (text: string) => number, { value, source }: Found, what: string): number {
-  try {
-    return parse(value);
-  } catch (cause) {
-    const hint = cause instanceof UsageError ? cause.hint : undefined;
-    if (cause instanceof UsageError && cause.reason === "no-unit")
-      throw new UsageError(`${source}: ${cause.message}`);
-    throw new UsageError(`bad ${what} '${value}' for ${source}`, {
-      cause,
-      ...(hint !== undefined && { hint }),
-    });
+/** Programs inherit the environment anyway, but not our command line. */
+function passedOn(flags: GlobalFlags): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const option of globalOptions) {
+    const value = flags[option.name]?.at(-1);
+    if (!("isPassedOn" in option) || value === undefined) continue;
+    // A program may run in another directory.
+    variables[option.env] = "value" in option && option.value === "FILE" ? resolve(value) : value;
   }
+  return variables;
+}
+
+const OUTPUT_FORMATS = ["text", "json", "zkcli"] as const;
+const COLOR_CHOICES = ["auto", "always", "never"] as const;
+
+/** The settings of one line, whose own options win over the program's. Throws UsageError. */
+export function lineSettings(program: Settings, flags: GlobalFlags): Settings {
+  const line = new SettingReader(flags, {});
+  const isQuiet = line.toggle("quiet");
+  const isVerbose = line.toggle("verbose");
+  return {
+    ...program,
+    output: line.choice("output", OUTPUT_FORMATS) ?? (line.isOn("json") ? "json" : program.output),
+    color: line.choice("color", COLOR_CHOICES) ?? program.color,
+    isYes: line.toggle("yes") ?? program.isYes,
+    // A line that asks for more does not stay quiet because the program was started so, nor the
+    // other way round.
+    isQuiet: isQuiet ?? (program.isQuiet && !isVerbose),
+    isVerbose: isVerbose ?? (program.isVerbose && !isQuiet),
+    isDebug: line.toggle("debug") ?? program.isDebug,
+  };
+}
+
+/** The flags of the program with those of one of its lines, which win. */
+export function lineFlags(program: GlobalFlags, line: GlobalFlags): GlobalFlags {
+  const { output, json, ...others } = program;
+  // --json is a spelling of --output: the program's must not win over the line's.
+  return {
+    ...others,
+    ...(line.output || line.json ? {} : { ...(output && { output }), ...(json && { json }) }),
+    ...line,
+  };
+}
+
+/** The format alone: an error in any other setting is already reported in it. */
+export function outputFormat(flags: GlobalFlags, { env, programName }: ProcessInfo): OutputFormat {
+  const asked = new SettingReader(flags, {});
+  const onLine =
+    asked.choice("output", OUTPUT_FORMATS) ?? (asked.isOn("json") ? "json" : undefined);
+  if (onLine) return onLine;
+  if (["zkcli", "zkcli.sh"].includes(programName.toLowerCase())) return "zkcli";
+  return new SettingReader({}, env).choice("output", OUTPUT_FORMATS) ?? "text";
+}
+
+/** The longest request that servers take unless they are told otherwise. */
+const JUTE_MAXBUFFER = 0xfffff;
+
+function sessionSettings(reader: SettingReader): SessionOptions {
+  const timeoutMs = reader.duration("timeout") ?? 30_000;
+  const isPatient = reader.isOn("waitforconnection");
+  const asked = reader.duration("connect-timeout") ?? (isPatient ? timeoutMs : undefined);
+  const maxReplyBytes = reader.size("max-reply");
+  const maxRequestBytes = reader.size("max-request") ?? JUTE_MAXBUFFER;
+  return {
+    ...parseConnectString(reader.text("server") ?? "localhost:2181"),
+    timeoutMs,
+    connectTimeoutMs: asked ?? 10_000,
+    // A refused connection rarely recovers soon; an explicit time means that a server is about to
+    // start.
+    refusedTimeoutMs: asked ?? 1_000,
+    readOnly: reader.isOn("read-only"),
+    ...(maxReplyBytes !== undefined && { maxReplyBytes }),
+    maxRequestBytes,
+    auth: reader.all("auth").map((text) => parseAuth(text, "--auth")),
+  };
+}
+
+function fileSettings(reader: SettingReader): SettingFiles {
+  const files = {
+    auth: reader.text("auth-file"),
+    ca: reader.text("tls-ca"),
+    cert: reader.text("tls-cert"),
+    key: reader.text("tls-key"),
+    properties: reader.text("client-configuration"),
+  };
+  return Object.fromEntries(Object.entries(files).filter(([, path]) => path !== undefined));
+}
+
+/** Any TLS setting turns it on. Throws UsageError where another one turns it off by name. */
+function tlsSettings(reader: SettingReader): Settings["tls"] {
+  const cert = reader.text("tls-cert");
+  if ((cert === undefined) !== (reader.text("tls-key") === undefined)) {
+    throw new UsageError("--tls-cert and --tls-key must be given together");
+  }
+  const servername = reader.text("tls-servername");
+  const isInsecure = reader.isOn("tls-insecure");
+  const switches = reader.toggles("tls");
+  const implied = (["tls-ca", "tls-cert", "tls-servername"] as const).flatMap((name) =>
+    reader.sources(name),
+  );
+  const wishes = [
+    ...switches.filter(({ isOn }) => isOn).map(({ source }) => source),
+    ...implied,
+    ...(isInsecure ? reader.sources("tls-insecure") : []),
+  ];
+  const off = switches.find(({ isOn }) => !isOn);
+  const [source] = wishes;
+  if (source !== undefined && off) throw tlsDisagreement(source, off.source);
+  if (source === undefined) return off && { isOn: false, source: off.source };
+  return { isOn: true, source, isInsecure, ...(servername !== undefined && { servername }) };
+}
+
+export function tlsDisagreement(on: string, off: string): UsageError {
+  return new UsageError(`${on} asks for TLS, and ${off} turns it off`, {
+    hint: "remove one of them",
+  });
+}
+
+export function parseAuth(text: string, where: string): { scheme: string; credential: Buffer } {
+  const colon = text.indexOf(":");
+  // The text is a secret, so the message must not repeat it.
+  if (colon <= 0)
+    throw new UsageError(`no scheme in ${where}`, {
+      hint: "use SCHEME:CREDENTIAL, for example digest:USER:PASSWORD",
+    });
+  return { scheme: text.slice(0, colon), credential: Buffer.from(text.slice(colon + 1)) };
 }

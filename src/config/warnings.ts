@@ -1,16 +1,17 @@
-/** What is risky about how a session is opened: done all the same, and told once. */
+/** Warnings about a session that is opened in a risky way. Each is shown once. */
 
 import type { ResultOf } from "../results/result.ts";
 import { formatAddress, isLoopback, isSocket } from "../session/connect-string.ts";
 import type { SessionOptions } from "../session/options.ts";
-import { type Config, sessionOptions } from "./config.ts";
+import { sessionOptions } from "./session-options.ts";
+import type { Settings } from "./settings.ts";
 
 export type Warning = ResultOf<"warning">;
 
 /** Schemes whose credentials are no secret. */
 const WITHOUT_SECRET: readonly string[] = ["ip", "world", "x509"];
 
-/** Of the options of a session that is about to be opened. */
+/** What is risky about the options of a session that is about to be opened. */
 export function sessionWarnings({ servers, tls, auth = [] }: SessionOptions): Warning[] {
   const warnings: Warning[] = [];
   if (tls?.insecure) {
@@ -36,12 +37,9 @@ interface Files {
   readonly isReadableByOthers: ((path: string) => Promise<boolean>) | undefined;
 }
 
-/**
- * As {@link sessionOptions}; what is risky about them, and about the files that they come from, has
- * been told.
- */
+/** As {@link sessionOptions}, after the warnings about the options and about their files. */
 export async function checkedOptions(
-  config: Config,
+  settings: Settings,
   { readFile, isReadableByOthers }: Files,
   warnings: Warnings,
   target: string | undefined,
@@ -51,7 +49,7 @@ export async function checkedOptions(
     if (SECRET_FILE.test(option)) secrets.set(path, option);
     return readFile(path);
   };
-  const options = await sessionOptions(config, read, target);
+  const options = await sessionOptions(settings, read, target);
   await warnings.tell(sessionWarnings(options));
   for (const [path, option] of secrets) {
     if (await isReadableByOthers?.(path)) await warnings.tell([openFileWarning(option, path)]);

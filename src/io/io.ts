@@ -5,16 +5,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import { OperationError } from "../errors.ts";
-import type {
-  ChildEnd,
-  ChildRequest,
-  Environment,
-  GuardedChild,
-  GuardPreparation,
-  GuardRequest,
-  PrepareOptions,
-  ProgramSearch,
-} from "../processes/child-requests.ts";
+import type { Environment, Processes } from "../processes/child-requests.ts";
 import { monotonicMs } from "../processes/monotonic-clock.ts";
 
 export type ColorLevel = 0 | 1 | 2 | 3;
@@ -50,30 +41,22 @@ export interface Self {
   readonly pid: number;
 }
 
+export interface Files {
+  read(path: string): Promise<Buffer>;
+  /** Replaces a file in one step: a reader never sees half of it. */
+  write(path: string, data: string): Promise<void>;
+  /** Why a file could not be written; undefined when it probably can. */
+  cannotWrite(path: string): Promise<string | undefined>;
+}
+
 export interface Io {
   readonly self: Self;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Environment;
-  readFile(path: string): Promise<Buffer>;
-  /** Replaces a file in one step: no reader sees half of it. */
-  writeFile(path: string, data: string): Promise<void>;
-  /** Why a file could not be written; undefined when it probably can. */
-  cannotWrite(path: string): Promise<string | undefined>;
-  /** Runs a program with our stdout and stderr; see child.ts for what it throws. */
-  runChild(request: ChildRequest): Promise<ChildEnd>;
-  /** What would be run under this name. */
-  findProgram(name: string): Promise<ProgramSearch>;
-  /**
-   * Makes ready what a guarded program needs beside it; see guard-preparation.ts for what it
-   * throws.
-   */
-  prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
-  /**
-   * Starts a program that never outlives its permission; see guarded-child.ts for what it throws.
-   */
-  startGuarded(request: GuardRequest): Promise<GuardedChild>;
+  readonly files: Files;
+  readonly processes: Processes;
 }
 
 /** By the time of monotonicMs when they were begun: `performance` takes 0.7 ms to load. */

@@ -3,7 +3,8 @@ import { hostname, userInfo } from "node:os";
 import { Readable } from "node:stream";
 import { isatty } from "node:tty";
 import { UsageError } from "../errors.ts";
-import type { Input, Io, Self } from "./io.ts";
+import type { Processes } from "../processes/child-requests.ts";
+import type { Files, Input, Io, Output, Self } from "./io.ts";
 import { StandardOutputs } from "./standard-outputs.ts";
 
 /**
@@ -29,23 +30,33 @@ export function processIo(outputs = new StandardOutputs()): Io {
     get stderr() {
       return stderr();
     },
-    async readFile(path) {
-      const { readFile } = await import("node:fs/promises");
-      return readFile(path);
-    },
-    async writeFile(path, data) {
-      const { writeWhole } = await import("./whole-file.ts");
-      await writeWhole(path, data);
-    },
-    async cannotWrite(path) {
-      const { cannotWrite } = await import("./whole-file.ts");
-      return cannotWrite(path);
-    },
-    async runChild(request) {
+    files: processFiles,
+    processes: programRunner(stdout),
+  };
+}
+
+const processFiles: Files = {
+  async read(path) {
+    const { readFile } = await import("node:fs/promises");
+    return readFile(path);
+  },
+  async write(path, data) {
+    const { writeWhole } = await import("./whole-file.ts");
+    await writeWhole(path, data);
+  },
+  async cannotWrite(path) {
+    const { cannotWrite } = await import("./whole-file.ts");
+    return cannotWrite(path);
+  },
+};
+
+function programRunner(openStdout: () => Output): Processes {
+  return {
+    async run(request) {
       const { runChild } = await import("../processes/run-child.ts");
       return runChild(request, process.env);
     },
-    async findProgram(name) {
+    async find(name) {
       const { findProgram } = await import("../processes/find-program.ts");
       return findProgram(name, process.env);
     },
@@ -61,7 +72,7 @@ export function processIo(outputs = new StandardOutputs()): Io {
       const { startGuarded } = await import("../processes/guarded-child.ts");
       // Opening stdout makes a pipe non-blocking for all who have it. Done before the program gets
       // it, starting the program undoes that; done later, the program's own writes would fail.
-      stdout();
+      openStdout();
       return startGuarded(request, process.env);
     },
   };

@@ -92,6 +92,24 @@ export interface GuardRequest {
   readonly preparation?: GuardPreparation;
 }
 
+/** Programs of the system, as commands reach them. */
+export interface Processes {
+  /** Runs a program to its end, with our stdout and stderr; see run-child.ts for what it throws. */
+  run(request: ChildRequest): Promise<ChildEnd>;
+  /** What would be run under a name. */
+  find(name: string): Promise<ProgramSearch>;
+  /**
+   * Prepares what a guarded program needs beside it, while its lock is queued for; see
+   * guard-preparation.ts for what it throws.
+   */
+  prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
+  /**
+   * Starts a program that never outlives its permission, with our stdin, stdout and stderr; see
+   * guarded-child.ts for what it throws.
+   */
+  startGuarded(request: GuardRequest): Promise<GuardedChild>;
+}
+
 /** "The tree" below: the program and every process it has started that is still in its session. */
 export interface GuardedChild {
   readonly pid: number;

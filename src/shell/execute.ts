@@ -149,7 +149,8 @@ async function askFirst(
           : "no terminal to ask for";
     throw new RefusedError("needs-input", `${why} ${wanted.what}; use ${wanted.instead}`);
   }
-  return { ...context, secret: await asker.secret(wanted.question, context.signal) };
+  const secret = await asker.secret(wanted.question, context.signal);
+  return { ...context, input: { ...context.input, secret } };
 }
 
 class OneResult implements Running {
@@ -261,7 +262,7 @@ function outsideReader({
     stdin: readStdin,
     async file(path) {
       try {
-        return await io.readFile(path);
+        return await io.files.read(path);
       } catch (cause) {
         throw new UsageError(cannotRead(path, cause), {
           cause,

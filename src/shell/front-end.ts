@@ -1,196 +1,200 @@
 /**
- * What all front ends have in common: the world outside, the settings, and the context a command
- * runs in.
+ * The settings of the program, or of one of its lines, put to use: sessions, renderers, questions,
+ * and the context that a command runs in.
  */
-import type { Context, Program, RunningServer, ServerRequest } from "../commands/command.ts";
+import type { Context, Program } from "../commands/command.ts";
 import type { GlobalFlags } from "../config/global-options.ts";
-import type { Warnings } from "../config/warnings.ts";
+import { sessionOptions } from "../config/session-options.ts";
+import { lineSettings, type Settings } from "../config/settings.ts";
+import { checkedOptions, sessionWarnings } from "../config/warnings.ts";
 import { type Io, inputEnd } from "../io/io.ts";
+import { prompterFor } from "../io/prompter.ts";
+import type { Processes } from "../processes/child-requests.ts";
 import type { Renderer } from "../render/renderer.ts";
+import { formatAddress } from "../session/connect-string.ts";
 import type { SessionOptions } from "../session/options.ts";
 import type { Session, WatchListener } from "../session/session.ts";
-import type { Execution } from "./execute.ts";
+import type { Asker, Execution } from "./execute.ts";
+import { isUnicode, openRenderer } from "./open-renderer.ts";
 import type { Dialect } from "./parsing/parser.ts";
-import type { SeparateOptions, ShellState } from "./shell-state.ts";
-import type { Trace } from "./trace.ts";
+import type { Runtime } from "./runtime.ts";
+import type { ShellState } from "./shell-state.ts";
 
-export interface FrontEndOptions {
-  readonly io: Io;
-  readonly program: Program;
-  /** Aborted when the whole program is to end. */
-  readonly signal: AbortSignal;
-  readonly isReadOnly: boolean;
-  readonly isForPeople: () => boolean;
-  readonly asker: Execution["asker"] | undefined;
-  /** Options of this zksh that a zksh run by a child takes over, as variables. */
-  readonly childEnvironment?: Readonly<Record<string, string>>;
-  /** Nothing is shown beside results and warnings. */
-  readonly isQuiet?: boolean;
-  /** Opens a session to `target`, or to the servers the program was started with. */
-  readonly openSession: (
-    target?: string,
-    options?: Pick<SessionOptions, "timeoutMs">,
-  ) => Promise<Session>;
-  readonly startServer: (request: ServerRequest) => Promise<RunningServer>;
-  /** Where what is risky about a session is told. */
-  readonly warnings?: Warnings;
-  /**
-   * Told before a credential that was typed is sent to `target`, or to the servers the program was
-   * started with.
-   */
-  readonly onCredential?: (scheme: string, target: string | undefined) => Promise<void>;
-  /** Somebody reads what is told while a command waits. */
-  readonly isFollowed?: () => boolean;
-  readonly renderer: () => Promise<Renderer>;
-  /** The settings of one line that has options of its own; left out where lines have none. */
-  readonly forLine?: (flags: GlobalFlags) => FrontEndOptions;
-  /** Given for a line with --debug: the trace is on while it runs. */
-  readonly lineTrace?: Trace;
-  /** Whose rules hold for the words of a line; our own when left out. */
-  readonly dialect?: Dialect;
-}
-
-interface Line {
+/** A line that is about to run. */
+export interface Line {
   readonly state: ShellState;
   readonly command: string;
-  /** Left out for commands that ask a server nothing. */
+  /** Left out for commands that need no session. */
   readonly session: Session | undefined;
-  readonly isOneShot?: boolean;
   /** Aborted when this line is to end; the program's signal when left out. */
   readonly signal?: AbortSignal;
+  /** Runs the programs of this line; the front end's own when left out. */
+  readonly processes?: Processes;
   readonly onWatch?: WatchListener;
-  /** Told how far the work has come, where somebody is looking. */
   readonly onProgress?: (done: number, what: string) => void;
 }
 
 export class FrontEnd {
-  readonly io: Io;
-  readonly program: Program;
-  readonly signal: AbortSignal;
-  readonly openSession: FrontEndOptions["openSession"];
-  /** What every line is executed with, but for its context. */
-  readonly execution: Omit<Execution, "context">;
-  readonly dialect: Dialect;
-  readonly isQuiet: boolean;
-  readonly warnings: Warnings | undefined;
-  readonly onCredential: FrontEndOptions["onCredential"];
-  readonly #childEnvironment: FrontEndOptions["childEnvironment"];
-  readonly #startServer: FrontEndOptions["startServer"];
-  readonly #isForPeople: () => boolean;
-  readonly #isFollowed: () => boolean;
-  readonly #forLine: FrontEndOptions["forLine"];
-  /**
-   * By the options of the line: what a renderer and the rest need is set up once for all lines with
-   * the same options.
-   */
+  readonly settings: Settings;
+  readonly runtime: Runtime;
+  /** By the options of the line: lines with the same options share renderer and settings. */
   readonly #ofLines = new Map<string, FrontEnd>();
-  readonly #lineTrace: Trace | undefined;
+  readonly #isOfLine: boolean;
 
-  constructor(options: FrontEndOptions) {
-    const {
-      io,
-      program,
-      signal,
-      isReadOnly,
-      isForPeople,
-      asker,
-      openSession,
-      renderer,
-      dialect = "zksh",
-    } = options;
-    this.#isFollowed = options.isFollowed ?? (() => false);
-    this.io = io;
-    this.dialect = dialect;
-    this.isQuiet = options.isQuiet ?? false;
-    this.program = program;
-    this.signal = signal;
-    this.openSession = openSession;
-    this.warnings = options.warnings;
-    this.onCredential = options.onCredential;
-    this.#childEnvironment = options.childEnvironment;
-    this.#startServer = options.startServer;
-    this.#isForPeople = isForPeople;
-    this.#forLine = options.forLine;
-    this.#lineTrace = options.lineTrace;
-    this.execution = { io, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
+  constructor(settings: Settings, runtime: Runtime, { isOfLine = false } = {}) {
+    this.settings = settings;
+    this.runtime = runtime;
+    this.#isOfLine = isOfLine;
   }
 
-  /**
-   * For a line with these options of its own; this one for a line without any. Throws UsageError.
-   */
+  get io(): Io {
+    return this.runtime.io;
+  }
+
+  get program(): Program {
+    return this.runtime.program;
+  }
+
+  get signal(): AbortSignal {
+    return this.runtime.signal;
+  }
+
+  get isReadOnly(): boolean {
+    return this.settings.session.readOnly ?? false;
+  }
+
+  /** Whose rules hold for the words of a line. */
+  get dialect(): Dialect {
+    return this.settings.output === "zkcli" ? "zkcli" : "zksh";
+  }
+
+  /** The front end of a line with options of its own; this one without any. Throws UsageError. */
   forLine(flags: GlobalFlags): FrontEnd {
-    if (this.#forLine === undefined || Object.keys(flags).length === 0) return this;
+    if (Object.keys(flags).length === 0) return this;
     const key = JSON.stringify(flags);
-    const known = this.#ofLines.get(key) ?? new FrontEnd(this.#forLine(flags));
+    const known =
+      this.#ofLines.get(key) ??
+      new FrontEnd(lineSettings(this.settings, flags), this.runtime, { isOfLine: true });
     this.#ofLines.set(key, known);
     return known;
   }
 
   /** Requests of other lines must not be seen in the trace of this one. */
   get tracesLine(): boolean {
-    return this.#lineTrace !== undefined;
+    return this.#isOfLine && this.settings.isDebug;
   }
 
   /** Runs a line, with the protocol trace on where its own options ask for it. */
   traced<T>(line: () => Promise<T>): Promise<T> {
-    return this.#lineTrace ? this.#lineTrace.during(line) : line();
+    return this.tracesLine ? this.runtime.trace.during(line) : line();
   }
 
-  /** A session for the shell, or with options one beside it. */
-  readonly open = (target: string | undefined, options?: SeparateOptions): Promise<Session> => {
-    const { timeoutMs } = options ?? {};
-    return this.openSession(target, timeoutMs === undefined ? {} : { timeoutMs });
-  };
+  /** Opens a session to `target`, or to the servers the program was started with. */
+  async openSession(
+    target?: string,
+    overrides: Pick<SessionOptions, "timeoutMs"> = {},
+  ): Promise<Session> {
+    const { services, trace } = this.runtime;
+    const options = await this.#sessionOptions(target);
+    return services.openSession({
+      ...options,
+      ...overrides,
+      get trace() {
+        return trace.target;
+      },
+    });
+  }
 
-  context({
-    state,
-    command,
-    session,
-    isOneShot = false,
-    signal = this.signal,
-    onWatch,
-    onProgress,
-  }: Line): Context {
-    const isForPeople = this.#isForPeople;
-    const isFollowed = this.#isFollowed;
-    const { io, program } = this;
-    const childEnvironment = this.#childEnvironment;
+  /** Warns before a credential that was typed is sent to `target` in the clear. */
+  async warnOfCredential(scheme: string, target: string | undefined): Promise<void> {
+    const options = await this.#sessionOptions(target);
+    const auth = [{ scheme, credential: Buffer.alloc(0) }];
+    await this.runtime.warnings.tell(sessionWarnings({ ...options, auth }));
+  }
+
+  /** The servers and the chroot that sessions go to, as they are written. */
+  async servers(): Promise<string> {
+    const { servers, chroot = "" } = this.settings.session;
+    const address = await this.runtime.privateServer?.address();
+    return address ?? servers.map(formatAddress).join() + chroot;
+  }
+
+  /** A server's release and role, as it reports them; undefined when it does not. */
+  async aboutServer(server: string): Promise<string | undefined> {
+    const { io, services } = this.runtime;
+    const read = (path: string) => io.files.read(path);
+    return services.about?.(server, await sessionOptions(this.settings, read, server));
+  }
+
+  renderer(): Promise<Renderer> {
+    const { output: format, color, isQuiet, isVerbose } = this.settings;
+    const settings = { format, color, isQuiet, isVerbose, isAscii: !isUnicode(this.io.env) };
+    return openRenderer(this.io.stdout, settings, this.io.stderr);
+  }
+
+  /** Answers the questions of commands; undefined where --no-input forbids them. */
+  get asker(): Execution["asker"] {
+    const { isYes, isNoInput } = this.settings;
+    if (isYes) return "yes";
+    return isNoInput ? undefined : (): Asker | undefined => prompterFor(this.io);
+  }
+
+  /** What a command of this front end is executed with. */
+  execution(context: Context, io: Io = this.io): Execution {
+    const { isReadOnly, asker } = this;
+    const renderer = () => this.renderer();
+    return { io, context, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
+  }
+
+  context({ state, command, session, signal = this.signal, ...line }: Line): Context {
+    const { io, startServer, program } = this.runtime;
     return {
       session() {
         if (!session) throw new Error(`${command} is registered as offline but asks for a session`);
         return session;
       },
       signal,
-      cwd: state.cwd,
-      isOneShot,
-      isZkcli: this.dialect === "zkcli",
+      shell: state,
+      processes: {
+        ...(line.processes ?? io.processes),
+        childEnvironment: ({ connectString }) => ({
+          ...this.settings.environment,
+          ZKSH_SERVER: connectString,
+        }),
+      },
+      files: io.files,
+      input: { end: (until) => inputEnd(io.stdin, until), isOver: () => io.stdin.isOver?.() },
+      output: this.#output(line),
+      server: { start: startServer },
+      program,
+    };
+  }
+
+  #output({ onWatch, onProgress }: Pick<Line, "onWatch" | "onProgress">): Context["output"] {
+    const { io, settings } = this;
+    const { output: format, isQuiet, isVerbose } = settings;
+    // Streams are opened at first use, because opening them takes time.
+    const isForPeople = () => format === "text" && io.stdout.isTTY && !isQuiet;
+    return {
       get isForPeople() {
         return isForPeople();
       },
-      program,
-      shell: state,
-      get self() {
-        return { ...io.self, tool: `zksh/${program.version()}` };
-      },
-      env: (name) => io.env[name],
       get isFollowed() {
-        return isFollowed();
+        return format === "json" || isVerbose || (io.stderr.isTTY && !isQuiet);
       },
-      childEnvironment: ({ connectString }) => ({
-        ...childEnvironment,
-        ZKSH_SERVER: connectString,
-      }),
-      runChild: (request) => io.runChild(request),
-      findProgram: (name) => io.findProgram(name),
-      prepareGuard: (options) => io.prepareGuard(options),
-      startGuarded: (request) => io.startGuarded(request),
-      stdinEnd: (until) => inputEnd(io.stdin, until),
-      stdinIsOver: () => io.stdin.isOver?.(),
-      startServer: this.#startServer,
-      writeFile: (path, data) => io.writeFile(path, data),
-      cannotWrite: (path) => io.cannotWrite(path),
-      ...(onWatch !== undefined && { onWatch }),
+      isZkcli: this.dialect === "zkcli",
+      ...(onWatch && { onWatch }),
       ...(onProgress && { onProgress: (done, what) => isForPeople() && onProgress(done, what) }),
     };
+  }
+
+  async #sessionOptions(target: string | undefined): Promise<SessionOptions> {
+    const { io, services, warnings, privateServer } = this.runtime;
+    const files = {
+      readFile: (path: string) => io.files.read(path),
+      isReadableByOthers: services.isReadableByOthers,
+    };
+    const where = target ?? (await privateServer?.address());
+    return checkedOptions(this.settings, files, warnings, where);
   }
 }

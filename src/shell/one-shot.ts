@@ -10,14 +10,10 @@ import { ShellState } from "./shell-state.ts";
  */
 export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { program } = frontEnd;
-  const state = new ShellState({
-    isInteractive: false,
-    open: frontEnd.open,
-    onIdentify: frontEnd.onCredential,
-  });
+  const state = new ShellState(frontEnd, { kind: "one-shot" });
   const progress = new Progress(() => frontEnd.io.stderr);
   const needsSession = seemsToNeedSession(words, program);
-  // Awaited below; until then a mistake on the command line is the better thing to report.
+  // Awaited below: a mistake on the command line is reported before a failure to connect.
   if (needsSession) state.session().catch(() => {});
   try {
     // Loaded only now, so that the connection is made meanwhile.
@@ -28,24 +24,21 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
     const parser = new QuickParser({ commands: program.commands, dialect: frontEnd.dialect });
     const invocation = await parser.parse(words, "/");
     const session = invocation.entry.needsNoShellSession ? undefined : await state.session();
+    const { io } = new StatementIo(frontEnd.io, () => progress.stop());
     const context = frontEnd.context({
       state,
       command: invocation.entry.name,
       session,
-      isOneShot: true,
-      // zkCli takes -w here too, and ends before anything can come of it; with us it is a mistake.
+      processes: io.processes,
+      // zkCli accepts -w here too, although no event can come; with us it is a usage error.
       ...(frontEnd.dialect === "zkcli" && { onWatch: () => {} }),
       onProgress: (done, what) => progress.report(done, what),
     });
-    const { io } = new StatementIo(frontEnd.io, () => progress.stop());
     return await execute(invocation, {
-      ...frontEnd.execution,
-      io,
-      context,
+      ...frontEnd.execution(context, io),
       onStatus: (status) =>
         typeof status === "function" ? progress.start(status) : progress.stop(status),
-      // From here on only answers are awaited: the goodbye can leave in the same flight as the
-      // requests.
+      // All requests are made: closeSession can leave in the same write.
       onRequestsMade: () => void session?.close(),
     });
   } finally {

@@ -1,4 +1,4 @@
-import type { ColorChoice } from "../config/config.ts";
+import type { ColorChoice } from "../config/settings.ts";
 import type { ColorLevel, Output } from "../io/io.ts";
 import type { Environment } from "../processes/child-requests.ts";
 import { createRenderer, type OutputFormat, type Renderer } from "../render/renderer.ts";

@@ -1,48 +1,43 @@
-/** What outlives one line: the session, where the user is, who they are, and what was typed. */
+/** What outlives one line: the session, the working znode, credentials, locks and the history. */
 import type { Shell } from "../commands/command.ts";
 import { ConnectionError, type LockError } from "../errors.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import { describeRequest, type RevokeRequest } from "../recipes/locks/holder-record.ts";
 import { revoked } from "../recipes/locks/queue/own-ticket.ts";
 import type { Session } from "../session/session.ts";
+import type { FrontEnd } from "./front-end.ts";
 
 interface Identity {
   readonly scheme: string;
   readonly credential: Buffer;
 }
 
-export interface ShellStateOptions {
-  readonly isInteractive: boolean;
-  /** Opens a session to `target`, or to the servers the program was started with. */
-  open(target: string | undefined, options?: SeparateOptions): Promise<Session>;
-  /** Tells something that no line has asked for. */
-  say?(line: string): void;
-  /**
-   * Told before a credential is sent to `target`, or to the servers the program was started with.
-   */
-  readonly onIdentify?: ((scheme: string, target: string | undefined) => Promise<void>) | undefined;
-}
+/** How the shell opens sessions and warns about credentials. */
+export type SessionOpener = Pick<FrontEnd, "openSession" | "warnOfCredential">;
 
-/** A session that is not the shell's own. */
-export interface SeparateOptions {
-  readonly isSeparate: true;
-  readonly timeoutMs?: number | undefined;
+export interface ShellStateOptions {
+  readonly kind: "one-shot" | "script" | "interactive";
+  /** Shows a message that is not the result of a line. */
+  notify?(message: string): void;
+  /** Called with every session of the shell's own; returns the session that lines use. */
+  track?(session: Session): Session;
 }
 
 export class ShellState implements Shell {
   readonly isInteractive: boolean;
   readonly history: string[] = [];
   readonly heldLocks = new Map<string, HeldLock>();
-  readonly say: (line: string) => void;
-  /** A lock that lines relied on, and that is gone. */
+  readonly isOneShot: boolean;
+  readonly notify: (message: string) => void;
+  /** Why a lock that lines relied on was lost. */
   lostLock: LockError | undefined;
   printsWatches = true;
-  readonly #open: ShellStateOptions["open"];
-  readonly #onIdentify: NonNullable<ShellStateOptions["onIdentify"]>;
+  readonly #opener: SessionOpener;
+  readonly #track: NonNullable<ShellStateOptions["track"]>;
   readonly #identities: Identity[] = [];
   readonly #lostLocks: string[] = [];
-  /** Locks that somebody has asked for while lines were running. */
-  readonly #wanted: (() => Promise<void>)[] = [];
+  /** Releases locks that were revoked while lines were running. */
+  readonly #revoked: (() => Promise<void>)[] = [];
   #lines = 0;
   readonly #sessionListeners = new Set<(session: Session) => void>();
   #cwd = "/";
@@ -52,16 +47,15 @@ export class ShellState implements Shell {
   #isDisconnected = false;
   #isConnecting = false;
 
-  constructor({
-    isInteractive,
-    open,
-    say = () => {},
-    onIdentify = async () => {},
-  }: ShellStateOptions) {
-    this.isInteractive = isInteractive;
-    this.say = say;
-    this.#open = open;
-    this.#onIdentify = onIdentify;
+  constructor(
+    opener: SessionOpener,
+    { kind, notify = () => {}, track = (session) => session }: ShellStateOptions,
+  ) {
+    this.isInteractive = kind === "interactive";
+    this.isOneShot = kind === "one-shot";
+    this.notify = notify;
+    this.#opener = opener;
+    this.#track = track;
   }
 
   get cwd(): string {
@@ -92,7 +86,7 @@ export class ShellState implements Shell {
     this.#cwd = path;
   }
 
-  /** Told of every session that is opened; returns the function that stops telling. */
+  /** Calls `listener` with every new session; returns the function to stop it. */
   onSession(listener: (session: Session) => void): () => void {
     this.#sessionListeners.add(listener);
     return () => this.#sessionListeners.delete(listener);
@@ -110,48 +104,50 @@ export class ShellState implements Shell {
     const current = this.#session ?? this.#begin();
     const session = await current;
     if (session.state !== "lost") return session;
-    // Somebody else may have seen the loss too, and been faster.
+    // Another caller may have opened the next session already.
     return this.#session === current ? this.#begin() : this.session();
   }
 
   async openSession({ timeoutMs }: { readonly timeoutMs?: number | undefined }): Promise<Session> {
-    return this.#identified(await this.#open(this.#target, { isSeparate: true, timeoutMs }));
+    const options = timeoutMs === undefined ? {} : { timeoutMs };
+    return this.#authenticated(await this.#opener.openSession(this.#target, options));
   }
 
   lockLost(path: string, error: LockError): void {
     this.heldLocks.delete(path);
     this.lostLock = error;
-    // The end of a session is told with everything that was lost with it.
+    // The loss of a session is reported with everything that was lost with it.
     if (this.isInteractive && error.lostReason === "session-lost") this.#lostLocks.push(path);
-    else this.say(error.message);
+    else this.notify(error.message);
   }
 
-  giveWay(lock: HeldLock, request: RevokeRequest): void {
+  releaseRevoked(lock: HeldLock, request: RevokeRequest): void {
     const { path } = lock;
-    // A script was written to run under it to its end.
+    // A script was written to run under its lock to the end.
     if (!this.isInteractive) this.lostLock = revoked(path, request);
-    const give = async () => {
+    const release = async () => {
       if (this.heldLocks.get(path) !== lock) return;
       this.heldLocks.delete(path);
       while (lock.count > 1) await lock.release();
       await lock.release();
-      this.say(`${describeRequest(path, request)}: released`);
+      this.notify(`${describeRequest(path, request)}: released`);
     };
-    const giveOrSay = () => give().catch((error: unknown) => this.say(notGivenBack(path, error)));
-    if (this.#lines === 0) return void giveOrSay();
-    this.#wanted.push(giveOrSay);
+    const releaseOrTell = () =>
+      release().catch((error: unknown) => this.notify(notGivenBack(path, error)));
+    if (this.#lines === 0) return void releaseOrTell();
+    this.#revoked.push(releaseOrTell);
     if (this.isInteractive)
-      this.say(`${describeRequest(path, request)}: it is released at the end of this line`);
+      this.notify(`${describeRequest(path, request)}: it is released at the end of this line`);
   }
 
-  /** Runs a line: as long as it takes, no lock is given back to whoever asks for it. */
-  async attend<T>(line: () => Promise<T>): Promise<T> {
+  /** Runs a line: until it ends, no lock is released because it was revoked. */
+  async runLine<T>(line: () => Promise<T>): Promise<T> {
     this.#lines += 1;
     try {
       return await line();
     } finally {
       this.#lines -= 1;
-      if (this.#lines === 0) for (const give of this.#wanted.splice(0)) void give();
+      if (this.#lines === 0) for (const release of this.#revoked.splice(0)) void release();
     }
   }
 
@@ -179,21 +175,21 @@ export class ShellState implements Shell {
     this.#isDisconnected = true;
   }
 
-  async identify(scheme: string, credential: Buffer, signal: AbortSignal): Promise<void> {
-    await this.#onIdentify(scheme, this.#target);
+  async authenticate(scheme: string, credential: Buffer, signal: AbortSignal): Promise<void> {
+    await this.#opener.warnOfCredential(scheme, this.#target);
     const session = await this.session();
     await session.addAuth(scheme, credential, { signal });
     this.#identities.push({ scheme, credential });
   }
 
-  /** Says goodbye to the server, if there is a session. */
+  /** Closes the session, if there is one, which releases its locks. */
   async end(): Promise<void> {
     const session = this.#session;
     this.#session = undefined;
     for (const lock of this.heldLocks.values())
       while (lock.count > 0) void lock.release().catch(() => {});
     this.heldLocks.clear();
-    // A session that could not be opened has nothing to close; whoever asked for it has been told.
+    // A session that could not be opened has nothing to close; its caller has the error.
     await session?.then(
       (opened) => opened.close(),
       () => {},
@@ -201,30 +197,31 @@ export class ShellState implements Shell {
   }
 
   #begin(): Promise<Session> {
-    const begun = this.#open(this.#target).then((session) => {
-      this.#identified(session);
+    const begun = this.#opener.openSession(this.#target).then((opened) => {
+      const session = this.#track(opened);
+      this.#authenticated(session);
       for (const listener of this.#sessionListeners) listener(session);
       return session;
     });
     this.#session = begun;
-    // What could not even be opened is tried anew next time.
+    // After a failure the next line tries again.
     begun.catch(() => {
       if (this.#session === begun) this.#session = undefined;
     });
     return begun;
   }
 
-  #identified(session: Session): Session {
+  #authenticated(session: Session): Session {
     for (const { scheme, credential } of this.#identities) {
-      // Ahead of whatever is asked next. A refusal of what was accepted before shows as a missing
-      // permission.
+      // Sent ahead of the next request. If a server refuses what another accepted, requests fail
+      // with NoAuth.
       session.addAuth(scheme, credential).catch(() => {});
     }
     return session;
   }
 }
 
-/** Who may change the ACL of a lock's path can forbid us to delete our own ticket. */
+/** An ACL on the lock's path can forbid us to delete our own ticket. */
 function notGivenBack(path: string, error: unknown): string {
   const why = error instanceof Error ? error.message : String(error);
   return `${path} could not be released; the end of this session releases it: ${why}`;

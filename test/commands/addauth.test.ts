@@ -77,9 +77,9 @@ describe("addauth", () => {
     expect(addauth.secret?.({ scheme: "digest", auth: "bob:pw" }, {})).toBeUndefined();
     expect(addauth.secret?.({ scheme: "sasl", auth: "bob" }, {})).toBeUndefined();
     const proofs: string[] = [];
-    const identify = async (scheme: string, proof: Buffer) =>
+    const authenticate = async (scheme: string, proof: Buffer) =>
       void proofs.push(`${scheme} ${proof}`);
-    const context = { shell: { identify }, secret: "s3:cret" } as unknown as Context;
+    const context = { shell: { authenticate }, input: { secret: "s3:cret" } } as unknown as Context;
     await addauth.run(context, { scheme: "digest", auth: "bob" }, {});
     expect(proofs).toEqual(["digest bob:s3:cret"]);
   });

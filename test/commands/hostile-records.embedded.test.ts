@@ -85,14 +85,12 @@ test("a shell that holds the lock is not ended by a malformed request", async ()
   const errors = collectUncaught("unhandledRejection");
   const said: string[] = [];
   const session = openFor(server.address);
-  const state = new ShellState({
-    isInteractive: true,
-    open: async () => session,
-    say: (line) => said.push(line),
-  });
+  const opener = { openSession: async () => session, warnOfCredential: async () => {} };
+  const notify = (message: string) => said.push(message);
+  const state = new ShellState(opener, { kind: "interactive", notify });
   const lock = await new Mutex(session, path).acquire();
   state.heldLocks.set(path, lock);
-  lock.onRevoke((request) => state.giveWay(lock, request));
+  lock.onRevoke((request) => state.releaseRevoked(lock, request));
   const write = (data: string) => neighbour.setData(lock.nodePath, Buffer.from(data));
   await write(RECORDS["a request without toString"]);
   await write('{"v":1,"tool":"x","revoke":{"by":"ann"}}');
@@ -105,15 +103,13 @@ test("a lock that cannot be given back is told, and no unhandled rejection", asy
   const errors = collectUncaught("unhandledRejection");
   const said: string[] = [];
   const session = openFor(server.address);
-  const state = new ShellState({
-    isInteractive: true,
-    open: async () => session,
-    say: (line) => said.push(line),
-  });
+  const opener = { openSession: async () => session, warnOfCredential: async () => {} };
+  const notify = (message: string) => said.push(message);
+  const state = new ShellState(opener, { kind: "interactive", notify });
   const lock = await new Mutex(session, path).acquire();
   state.heldLocks.set(path, lock);
   await neighbour.setAcl(path, [{ perms: 0b1, scheme: "world", id: "anyone" }]);
-  state.giveWay(lock, { by: "ann" });
+  state.releaseRevoked(lock, { by: "ann" });
   await eventually(() => said.length > 0);
   expect(said[0]).toMatch(
     /could not be released; the end of this session releases it: not permitted/,

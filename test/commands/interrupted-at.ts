@@ -1,6 +1,6 @@
 import { InterruptedError } from "../../src/errors.ts";
 import { main } from "../../src/main.ts";
-import type { EndingSignal } from "../../src/services.ts";
+import type { EndingSignal } from "../../src/shell/runtime.ts";
 import { memoryIo } from "./memory-io.ts";
 import type { StubSession } from "./stub-session.ts";
 

@@ -227,8 +227,8 @@ describe("ls", () => {
     const context = {
       session: () => session.asSession(),
       signal: controller.signal,
-      isZkcli: true,
-    } as Context;
+      output: { isZkcli: true },
+    } as Partial<Context> as Context;
     const pieces = treePaths(context, "/");
     const { value: first } = await pieces.next();
     expect([first?.paths.slice(0, 2), (first?.paths.length ?? 0) < 10_000]).toEqual([

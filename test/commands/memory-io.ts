@@ -1,5 +1,6 @@
 import { Readable, Writable } from "node:stream";
 import type { ColorLevel, Io, Output } from "../../src/io/io.ts";
+import type { Processes } from "../../src/processes/child-requests.ts";
 
 export interface MemoryIoOptions {
   /** Both outputs are terminals; not so by default. */
@@ -11,10 +12,10 @@ export interface MemoryIoOptions {
   /** Files by name; there are no others. */
   readonly files?: Readonly<Record<string, string | Buffer>>;
   /** What a program that is run does. */
-  readonly runChild?: Io["runChild"];
+  readonly runChild?: Processes["run"];
   /** Every program is found where this is left out. */
-  readonly findProgram?: Io["findProgram"];
-  readonly startGuarded?: Io["startGuarded"];
+  readonly findProgram?: Processes["find"];
+  readonly startGuarded?: Processes["startGuarded"];
   /** stdout fails with this when it is written to. */
   readonly stdoutError?: Error;
 }
@@ -57,27 +58,31 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     stderr: output("stderr"),
     env,
     self: { who: "ann@web3", host: "web3.example", pid: 4711 },
-    async writeFile() {},
-    async cannotWrite() {
-      return undefined;
+    files: {
+      async write() {},
+      async cannotWrite() {
+        return undefined;
+      },
+      async read(path) {
+        const contents = files[path];
+        if (contents === undefined)
+          throw new Error(`ENOENT: no such file or directory, open '${path}'`);
+        return Buffer.from(contents);
+      },
     },
-    async readFile(path) {
-      const contents = files[path];
-      if (contents === undefined)
-        throw new Error(`ENOENT: no such file or directory, open '${path}'`);
-      return Buffer.from(contents);
-    },
-    async runChild(request) {
-      if (!runChild) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
-      return runChild(request);
-    },
-    findProgram,
-    async prepareGuard() {
-      return { dispose() {} };
-    },
-    async startGuarded(request) {
-      if (!startGuarded) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
-      return startGuarded(request);
+    processes: {
+      async run(request) {
+        if (!runChild) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
+        return runChild(request);
+      },
+      find: findProgram,
+      async prepareGuard() {
+        return { dispose() {} };
+      },
+      async startGuarded(request) {
+        if (!startGuarded) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
+        return startGuarded(request);
+      },
     },
     get written() {
       return {

@@ -36,8 +36,8 @@ async function answer(words: readonly string[], dialect: "zksh" | "zkcli" = "zks
   const context = {
     session: () => watching,
     signal: new AbortController().signal,
-    cwd: "/",
-    onWatch() {},
+    shell: { cwd: "/" },
+    output: { isForPeople: false, onWatch() {} },
   };
   const result = (await (command as AnyCommand).run(
     context as unknown as Context,

@@ -1,6 +1,6 @@
 import { main } from "../../src/main.ts";
-import type { EndingSignal } from "../../src/services.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
+import type { EndingSignal } from "../../src/shell/runtime.ts";
 import { type MemoryIoOptions, memoryIo } from "./memory-io.ts";
 import { StubSession } from "./stub-session.ts";
 

@@ -21,13 +21,12 @@ describe("serve", () => {
 
   test("listens on loopback, where zksh looks, unless told otherwise", () => {
     const asked: unknown[] = [];
-    const startServer = (request: unknown) => {
+    const start = (request: unknown) => {
       asked.push(request);
       return new Promise<never>(() => {});
     };
-    const context = { startServer, signal: new AbortController().signal } as unknown as Parameters<
-      typeof serve.run
-    >[0];
+    const { signal } = new AbortController();
+    const context = { server: { start }, signal } as unknown as Parameters<typeof serve.run>[0];
     for (const options of [{}, { port: 1, host: "::1" }]) {
       const results = serve.run(context, {}, { port: undefined, host: undefined, ...options });
       if (Symbol.asyncIterator in results) void results[Symbol.asyncIterator]().next();

@@ -15,12 +15,11 @@ export async function shellContext(): Promise<{
   const onWatch: WatchListener = ({ type, path }) => heard.push(`${type} ${path}`);
   const { signal } = new AbortController();
   // Only what commands about watches look at.
-  const shell = { printsWatches: true } as Shell;
+  const shell = { printsWatches: true, cwd: "/" } as Shell;
   const context = {
     session: () => session,
     signal,
-    cwd: "/",
-    onWatch,
+    output: { isForPeople: false, isFollowed: false, isZkcli: false, onWatch },
     shell,
   } as Partial<Context> as Context;
   return { context, session, heard, onWatch };

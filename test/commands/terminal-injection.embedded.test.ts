@@ -109,12 +109,11 @@ test("the status file of a lock, which may be a terminal", async () => {
   const record = { v: 1, tool: "z", who: "ann\u009b2J\u202e\u200b", pid: 1 };
   await session.create(`/l/${TICKET}`, Buffer.from(JSON.stringify(record)));
   let file = "";
-  const io: Io = {
-    ...memoryIo(),
-    async writeFile(_path, data) {
-      file = data;
-    },
+  const memory = memoryIo();
+  const write = async (_path: string, data: string) => {
+    file = data;
   };
+  const io: Io = { ...memory, files: { ...memory.files, write } };
   const argv = [
     "-s",
     server.address,

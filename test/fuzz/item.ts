@@ -5,9 +5,9 @@ import { expect } from "vitest";
 import type { Io, Output } from "../../src/io/io.ts";
 import { main } from "../../src/main.ts";
 import type { GuardedChild } from "../../src/processes/child-requests.ts";
-import type { EndingSignal } from "../../src/services.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
 import { describeServer } from "../../src/session/zookeeper/connecting/four-letter-word.ts";
+import type { EndingSignal } from "../../src/shell/runtime.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 import {
   expectNoControls,
@@ -96,8 +96,13 @@ async function run(
   const stdin = new PassThrough();
   const [stdout, stderr] = [new Screen(tty), new Screen(tty)];
   const io: Io = {
-    ...memoryIo({ tty, stdin, env: { LANG: "C" }, startGuarded: async () => program() }),
-    runChild: async () => ({ code: 0 }),
+    ...memoryIo({
+      tty,
+      stdin,
+      env: { LANG: "C" },
+      startGuarded: async () => program(),
+      runChild: async () => ({ code: 0 }),
+    }),
     stdout: stdout.output,
     stderr: stderr.output,
   };

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type CommandEntry, defineCommand } from "../../src/commands/command.ts";
-import { textRenderer } from "../../src/render/text.ts";
-import { plainTheme } from "../../src/render/theme.ts";
-import { FrontEnd } from "../../src/shell/front-end.ts";
 import { runOneShot } from "../../src/shell/one-shot.ts";
-import { memoryIo } from "../commands/memory-io.ts";
 import { StubSession } from "../commands/stub-session.ts";
+import { testFrontEnd } from "./test-front-end.ts";
 
 function prepare(entry: Partial<CommandEntry> = {}) {
   const events: string[] = [];
@@ -21,47 +18,28 @@ function prepare(entry: Partial<CommandEntry> = {}) {
     },
   });
   const session = new StubSession();
+  const entries: CommandEntry[] = [
+    {
+      name: "probe",
+      summary: "",
+      group: "shell",
+      load: async () => {
+        events.push("load");
+        return probe;
+      },
+      ...entry,
+    },
+  ];
   const run = (words: string[]) =>
     runOneShot(
       words,
-      new FrontEnd({
-        asker: undefined,
-        io: memoryIo(),
-        signal: new AbortController().signal,
-        startServer: () => Promise.reject(new Error("not here")),
-        isReadOnly: false,
-        isForPeople: () => false,
-        program: {
-          globalOptions: [],
-          suggest: () => undefined,
-          version: () => "1",
-          commands: [
-            {
-              name: "probe",
-              summary: "",
-              group: "shell",
-              load: async () => {
-                events.push("load");
-                return probe;
-              },
-              ...entry,
-            },
-          ],
-        },
-        async openSession() {
+      testFrontEnd({
+        commands: entries,
+        openSession: async () => {
           events.push("open");
           return session.asSession();
         },
-        async renderer() {
-          events.push("render");
-          return textRenderer({
-            isTTY: false,
-            columns: 80,
-            theme: plainTheme,
-            isQuiet: false,
-            now: Date.now,
-          });
-        },
+        onRenderer: () => events.push("render"),
       }),
     );
   return { run, events, session };

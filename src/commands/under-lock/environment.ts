@@ -1,4 +1,5 @@
 /** The environment variables of a program under a lock. */
+import type { Environment } from "../../processes/child-requests.ts";
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import type { LockMode } from "../../recipes/locks/holder-record.ts";
 import { hexId } from "../../text/hex-id.ts";
@@ -54,8 +55,8 @@ export interface OuterLock {
 }
 
 /** Returns the locks that the commands around this one hold, as ZK_LOCK_HELD lists them. */
-export function outerLocks(env: (name: string) => string | undefined): OuterLock[] {
-  const lines = (env(HELD) ?? "").split("\n").map((line) => line.split("\t"));
+export function outerLocks(env: Environment): OuterLock[] {
+  const lines = (env[HELD] ?? "").split("\n").map((line) => line.split("\t"));
   return lines.flatMap(([path, token, mode, node]) =>
     path && token && node && isMode(mode) ? [{ path, token, mode, node }] : [],
   );

@@ -13,7 +13,7 @@ const LOST: RunOutcome = { outcome: "lost", exitCode: LockExitCode.lost };
  * would believe that it holds the lock.
  */
 export function refuseEndedStdin({ context, recipe }: LockRun): void {
-  const why = context.stdinIsOver();
+  const why = context.input.isOver();
   if (why === undefined) return;
   const stdin =
     why === "file" ? "stdin is a file, which ends at once" : "stdin is already at its end";
@@ -43,7 +43,7 @@ export async function hold(task: LockRun, acquired: Acquired): Promise<RunOutcom
   const { held, session } = acquired;
   const { signal } = context;
   const path = pathOf(task);
-  if (context.stdinIsOver() === "ended")
+  if (context.input.isOver() === "ended")
     throw new UsageError(`stdin ended before ${path} was held: nothing was locked`);
   const [{ fencingToken: token, waitedMs } = unheld()] = held.locks;
   emit({
@@ -61,8 +61,8 @@ export async function hold(task: LockRun, acquired: Acquired): Promise<RunOutcom
   });
   const ends: Promise<RunOutcome>[] = [
     // Checked again: the session may have expired without an event during a pause of this process.
-    context
-      .stdinEnd(stop.signal)
+    context.input
+      .end(stop.signal)
       .then(() => (held.heldForMs() > 0 ? { outcome: "held", exitCode: 0 } : LOST)),
     aborted(held.signal, stop.signal).then(() => LOST),
     aborted(signal, stop.signal).then(() => Promise.reject(signal.reason)),

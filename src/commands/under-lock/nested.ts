@@ -16,7 +16,7 @@ import type { LockRun } from "./lock-run.ts";
  */
 export async function isHeldAround(task: LockRun, session: Session): Promise<boolean> {
   const { context, recipe, values, argv } = task;
-  const outer = outerLocks(context.env);
+  const outer = outerLocks(context.program.env);
   if (outer.length === 0) return false;
   for (const path of recipe.paths) {
     const held = await findHeld(path, outer, session, context.signal);

@@ -35,7 +35,7 @@ const LEAVE_WITHOUT_SERVER_MS = 500;
 export async function queueUp(task: LockRun): Promise<Acquired | HeldAround> {
   const { context, recipe, values, begun, tell, story } = task;
   const { signal } = context;
-  const isWatched = context.isFollowed || values.explain;
+  const isWatched = context.output.isFollowed || values.explain;
   // Checked before queuing: a cron job has no stdin, and would end with 0 without any lock.
   if (task.argv === undefined) refuseEndedStdin(task);
   for (let hasQueued = false; ; ) {

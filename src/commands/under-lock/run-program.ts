@@ -16,7 +16,7 @@ import { endingOf, type RunOutcome } from "./run-outcome.ts";
 
 /** Checked before queuing, so that a typing error is not reported after an hour of waiting. */
 export async function mustBeRunnable({ context }: LockRun, name: string): Promise<void> {
-  const search = await context.findProgram(name);
+  const search = await context.processes.find(name);
   if (search.kind === "found") return;
   if (search.kind === "not-found")
     throw new LockError("command-not-found", `no such program: ${name}`);
@@ -25,7 +25,7 @@ export async function mustBeRunnable({ context }: LockRun, name: string): Promis
 
 /** Checked before queuing, so that the outcome of a run is never lost. */
 export async function mustBeWritable({ context }: LockRun, file: string): Promise<void> {
-  const why = await context.cannotWrite(file);
+  const why = await context.files.cannotWrite(file);
   if (why !== undefined) throw new UsageError(`cannot write the status file: ${why}`);
 }
 
@@ -43,7 +43,7 @@ export async function runProgram(
   const { context, tell } = task;
   const { signal } = context;
   const { held, session } = acquired;
-  const env = { ...context.childEnvironment(session), ...environment(task, acquired) };
+  const env = { ...context.processes.childEnvironment(session), ...environment(task, acquired) };
   const notYet = new Error("the lease is not fresh");
   // This process may have been paused since the lock was acquired.
   const mayStart = () => {
@@ -67,7 +67,7 @@ export async function runProgram(
             mayStart,
             deathSignal,
           } as const;
-          const child = await context.startGuarded(request);
+          const child = await context.processes.startGuarded(request);
           tellReach(task, child);
           return child;
         } catch (error) {
@@ -89,9 +89,9 @@ export async function runStraight(
   session: Session,
 ): Promise<RunOutcome> {
   const { context } = task;
-  const child = await context.startGuarded({
+  const child = await context.processes.startGuarded({
     ...requestOf(task, prepared),
-    env: context.childEnvironment(session),
+    env: context.processes.childEnvironment(session),
     onSignal: () => {},
   });
   try {
@@ -107,8 +107,8 @@ function requestOf(
   task: LockRun,
   prepared: Prepared,
 ): Pick<GuardRequest, "argv" | "preparation" | "group" | "signal" | "goesOn"> {
-  const { signal, isOneShot } = task.context;
-  return { ...prepared, group: groupOf(task), signal, goesOn: !isOneShot };
+  const { signal, shell } = task.context;
+  return { ...prepared, group: groupOf(task), signal, goesOn: !shell.isOneShot };
 }
 
 /** Warns if the system does not show zksh all processes of the program: it cannot stop those. */
@@ -121,14 +121,14 @@ function tellReach(task: LockRun, { reach }: GuardedChild): void {
  * guard stops; with its own group it would outlive the outer lock.
  */
 function groupOf({ context, values }: LockRun): GuardRequest["group"] {
-  return values.group ?? (context.env("ZK_LOCK_HELD") ? "share" : "auto");
+  return values.group ?? (context.program.env.ZK_LOCK_HELD ? "share" : "auto");
 }
 
 export function environment(
   { context, recipe }: LockRun,
   { held, session }: Acquired,
 ): Record<string, string> {
-  const outer = context.env("ZK_LOCK_HELD");
+  const outer = context.program.env.ZK_LOCK_HELD;
   return {
     ...lockEnvironment(held.locks, { timeoutMs: session.timeoutMs, outer }),
     ...recipe.environment,

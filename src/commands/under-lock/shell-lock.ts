@@ -63,8 +63,8 @@ function keep(context: Context, lock: HeldLock, { onRevoke }: LockValues): void 
   shell.heldLocks.set(path, lock);
   lock.signal.addEventListener("abort", () => lost(context, lock), { once: true });
   lock.onRevoke((request) => {
-    if (onRevoke !== "ignore") return shell.giveWay(lock, request);
-    shell.say(`${describeRequest(path, request)}: unlock ${path} releases it`);
+    if (onRevoke !== "ignore") return shell.releaseRevoked(lock, request);
+    shell.notify(`${describeRequest(path, request)}: unlock ${path} releases it`);
   });
 }
 
@@ -88,8 +88,8 @@ async function acquire(
   const session = await context.shell.session();
   const story = new LockStory({ recipe, values, emit });
   const options = { ...lockOptions(context, values), onEvent: story.tell };
-  const { signal, isFollowed } = context;
-  const isWatched = isFollowed || values.explain;
+  const { signal, output } = context;
+  const isWatched = output.isFollowed || values.explain;
   const limits = acquireLimits(values, { begun: performance.now(), isWatched, signal });
   const stopFollowing = story.follow(session);
   try {

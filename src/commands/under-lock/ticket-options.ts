@@ -8,9 +8,9 @@ import type { LockValues } from "./options.ts";
 
 /** Returns the holder record and the ACLs of the tickets. */
 export function lockOptions(context: Context, values: LockValues, cmd?: string): LockOptions {
-  const { who, host, pid, tool } = context.self;
+  const { who, host, pid, tool } = context.program.self;
   const { why, compat } = values;
-  const within = outerLocks(context.env).map(({ token }) => token);
+  const within = outerLocks(context.program.env).map(({ token }) => token);
   const known = {
     ...(cmd !== undefined && { cmd }),
     ...(why !== undefined && { why }),

@@ -104,7 +104,9 @@ class UnderLock {
     if (!argv) return this.#queueAndRun(undefined);
     // The watchdog starts now, so that it is ready when the lock is acquired. At the prompt the line
     // editor owns the terminal until then.
-    const preparation = await context.prepareGuard({ savesTerminal: context.isOneShot });
+    const preparation = await context.processes.prepareGuard({
+      savesTerminal: context.shell.isOneShot,
+    });
     try {
       return await this.#queueAndRun({ argv, preparation });
     } finally {
@@ -161,7 +163,7 @@ class UnderLock {
     };
     try {
       // Neighbours' names are in it, and the file may be shown on a terminal, or be one.
-      await context.writeFile(values.statusFile, `${escapeJson(JSON.stringify(facts))}\n`);
+      await context.files.write(values.statusFile, `${escapeJson(JSON.stringify(facts))}\n`);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#task.tell({

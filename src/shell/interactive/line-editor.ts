@@ -41,7 +41,7 @@ const PASTE_MARKS_OFF = "\x1b[?2004l";
 
 export class LineEditor {
   readonly #io: Io;
-  readonly #listener: EditorListener;
+  #listener: EditorListener | undefined;
   /** Newest first. */
   readonly #history: string[];
   readonly #output: GatedOutput;
@@ -54,10 +54,9 @@ export class LineEditor {
   /** Keys that came while TAB was at work, which must not take them for an answer. */
   #held: { readonly text: string | undefined; readonly key: Key }[] | undefined;
 
-  constructor(io: Io, history: string[], listener: EditorListener) {
+  constructor(io: Io, history: string[]) {
     this.#io = io;
     this.#history = history;
-    this.#listener = listener;
     this.#isDumb = io.env.TERM === "dumb";
     this.#output = new GatedOutput(io.stdout);
   }
@@ -71,7 +70,9 @@ export class LineEditor {
     return this.#readline?.line.slice(0, this.#readline.cursor) ?? "";
   }
 
-  open(): void {
+  /** Starts to read; `listener` hears of keys and lines until {@link close}. */
+  open(listener: EditorListener): void {
+    this.#listener = listener;
     // Undocumented members are only reached through this one cast.
     const readline = createInterface({
       input: this.#io.stdin.stream,
@@ -85,15 +86,14 @@ export class LineEditor {
     const isCurrent = () => this.#readline === readline;
     readline.on("line", (line) => {
       readline.historyIndex = -1;
-      if (isCurrent()) this.#listener.onLine(line);
+      if (isCurrent()) listener.onLine(line);
     });
-    readline.on("SIGINT", () => this.#listener.onInterrupt());
-    readline.on("close", () => isCurrent() && this.#listener.onEnd());
+    readline.on("SIGINT", () => listener.onInterrupt());
+    readline.on("close", () => isCurrent() && listener.onEnd());
     // The terminal is gone.
-    readline.on("error", () => isCurrent() && this.#listener.onEnd());
-    // It went while somebody else had it, and nobody will be told again.
-    if (this.#io.stdin.stream.readableEnded)
-      setImmediate(() => isCurrent() && this.#listener.onEnd());
+    readline.on("error", () => isCurrent() && listener.onEnd());
+    // It ended while a question or a program had it: readline will not be told again.
+    if (this.#io.stdin.stream.readableEnded) setImmediate(() => isCurrent() && listener.onEnd());
     if (this.#isDumb) return;
     // After Ctrl-Z and fg readline waits until it is told to go on.
     readline.on("SIGCONT", () => {
@@ -119,16 +119,17 @@ export class LineEditor {
   /** Closes for the time of `use`, which may then have the terminal; what was typed comes back. */
   async lend<T>(use: () => Promise<T>): Promise<T> {
     const { line = "", cursor = 0 } = this.#readline ?? {};
+    const listener = this.#listener;
     this.close();
     try {
       return await use();
     } finally {
-      this.open();
+      if (listener) this.open(listener);
       if (this.#readline) Object.assign(this.#readline, { line, cursor });
     }
   }
 
-  /** Shows the prompt and whatever has been typed already. */
+  /** Shows the prompt, and what has been typed already. */
   show(prompt: string): void {
     this.#prompt = prompt;
     this.#output.isOpen = true;
@@ -216,7 +217,7 @@ export class LineEditor {
       this.#paint();
     } else if (key.ctrl && key.name === "d" && this.isEmpty) {
       if (this.#output.isOpen) this.#io.stdout.stream.write("\n");
-      this.#listener.onEnd();
+      this.#listener?.onEnd();
     } else {
       if (key.ctrl && key.name === "z") this.#io.stdout.stream.write(PASTE_MARKS_OFF);
       obey(text, key);
@@ -225,7 +226,7 @@ export class LineEditor {
 
   async #tab(obey: Internals["_ttyWrite"]): Promise<void> {
     this.#held = [];
-    await this.#listener.onTab(this.before).catch(() => {});
+    await this.#listener?.onTab(this.before).catch(() => {});
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const { text, key } of held) this.#press(text, key, obey);

@@ -1,122 +1,144 @@
-/**
- * The front end for people: reads a line, runs it, and says meanwhile what happens to the session.
- */
+/** The front end for people: reads a line, runs it, and shows what happens to the session. */
 
-import type { GlobalFlags } from "../../config/global-options.ts";
 import { ExitCode, InterruptedError } from "../../errors.ts";
 import { Progress } from "../../io/progress.ts";
-import type { Theme } from "../../render/theme.ts";
-import type { Session } from "../../session/session.ts";
 import { escapeName, escapeText } from "../../text/escape.ts";
 import type { FrontEnd } from "../front-end.ts";
+import { openTheme } from "../open-renderer.ts";
 import { lex, type Statement } from "../parsing/lexer.ts";
 import { type SplitLine, splitStatement } from "../parsing/split-globals.ts";
 import { zkcliWords } from "../parsing/zkcli-lexer.ts";
-import { type SeparateOptions, ShellState } from "../shell-state.ts";
+import { ShellState } from "../shell-state.ts";
 import { greeting } from "./greeting.ts";
-import { expandHistory, type History } from "./history.ts";
-import { LineEditor } from "./line-editor.ts";
+import { expandHistory, History, historyFile } from "./history.ts";
+import { type EditorListener, LineEditor } from "./line-editor.ts";
+import { Screen } from "./screen.ts";
 import { redact } from "./secrets.ts";
-import { SessionKeeper } from "./session-keeper.ts";
+import { type KeeperListener, SessionKeeper } from "./session-keeper.ts";
 import { SessionResources } from "./session-resources.ts";
 import { shellPrompt } from "./shell-prompt.ts";
-import { StatementReader } from "./statement-reader.ts";
+import { type ReaderView, StatementReader } from "./statement-reader.ts";
 import { StatementRunner } from "./statement-runner.ts";
 import { Tab } from "./tab.ts";
 import { watchPrinter } from "./watch-printer.ts";
 
-export interface ReplOptions {
-  readonly history: History;
-  /** The servers the program was started with, as they were written. */
-  readonly servers: string;
-  /** They are a server of this shell's own. */
-  readonly isEmbedded?: boolean;
-  /** They were named by nobody. */
-  readonly isDefaultServer?: boolean;
-  readonly theme: Theme;
-  /** No greeting, no spinner. */
-  readonly isQuiet: boolean;
-  /** Shows an error and returns its exit code. */
-  report(
-    error: unknown,
-    where: {
-      readonly command?: string;
-      readonly flags?: GlobalFlags;
-      readonly session?: () => Promise<Session>;
-    },
-  ): Promise<number>;
-  /** What a server says of itself. */
-  about(server: string): Promise<string | undefined>;
+/** Runs the shell until the user leaves it. `history` is read from its file when left out. */
+export async function runRepl(frontEnd: FrontEnd, history?: History): Promise<number> {
+  const { io, settings } = frontEnd;
+  const lines = history ?? (await History.load(historyFile(io.env)));
+  // Newest first; the arrow keys go through it.
+  const recalled = lines.entries.toReversed();
+  const editor = new LineEditor(io, recalled);
+  const progress = new Progress(() => io.stderr, settings);
+  const screen = new Screen(editor, progress, await openTheme(io.stdout, settings.color));
+  const servers = await frontEnd.servers();
+  return new Repl(frontEnd, { history: lines, recalled, screen, servers }).run();
 }
 
-/** Runs the shell until the user leaves it. */
-export function runRepl(frontEnd: FrontEnd, options: ReplOptions): Promise<number> {
-  return new Repl(frontEnd, options).run();
+interface ReplParts {
+  readonly history: History;
+  readonly recalled: string[];
+  readonly screen: Screen;
+  /** The servers the program was started with, as they were written. */
+  readonly servers: string;
 }
 
 class Repl {
   readonly #frontEnd: FrontEnd;
-  readonly #options: ReplOptions;
-  readonly #state: ShellState;
+  readonly #history: History;
+  readonly #recalled: string[];
+  readonly #screen: Screen;
   readonly #editor: LineEditor;
-  readonly #tab: Tab;
+  readonly #state: ShellState;
   readonly #keeper: SessionKeeper;
+  readonly #tab: Tab;
   readonly #reader: StatementReader;
   readonly #runner: StatementRunner;
-  readonly #progress: Progress;
-  /** What the arrow keys go through, newest first. */
-  readonly #recalled: string[];
   #hasFailed = false;
-  /** There from the moment a line is entered until there is a prompt again. */
+  /** Set from the moment a line is entered until there is a prompt again. */
   #line: AbortController | undefined;
 
-  constructor(frontEnd: FrontEnd, options: ReplOptions) {
-    const { io, program, execution } = frontEnd;
-    const ledger = new SessionResources();
-    const open = async (target: string | undefined, options?: SeparateOptions) => {
-      const session = await frontEnd.open(target, options);
-      return options ? session : ledger.track(session);
-    };
+  constructor(frontEnd: FrontEnd, { history, recalled, screen, servers }: ReplParts) {
+    const { editor, progress } = screen;
     this.#frontEnd = frontEnd;
-    this.#options = options;
-    this.#progress = new Progress(() => io.stderr, options);
-    const { onCredential: onIdentify } = frontEnd;
-    this.#state = new ShellState({
-      isInteractive: true,
-      open,
-      onIdentify,
-      say: (line) => this.#news(line),
+    this.#history = history;
+    this.#recalled = recalled;
+    this.#screen = screen;
+    this.#editor = editor;
+    const resources = new SessionResources();
+    const state = new ShellState(frontEnd, {
+      kind: "interactive",
+      notify: (message) => this.#notify(message),
+      track: (session) => resources.track(session),
     });
-    this.#state.history.push(...options.history.entries);
-    this.#recalled = options.history.entries.toReversed();
-    this.#keeper = new SessionKeeper({
-      state: this.#state,
-      ledger,
-      servers: options.servers,
-      ...(options.isDefaultServer && { advice: "zksh --embedded needs no server" }),
-      about: options.about,
-      say: (line) => this.#say(line),
-      onChange: () => this.#editor.repaint(this.#prompt()),
-      isBusy: () => this.#runner.isBusy,
+    state.history.push(...history.entries);
+    this.#state = state;
+    const keeper = new SessionKeeper({ frontEnd, state, resources, screen, servers });
+    this.#keeper = keeper;
+    const tab = new Tab({ frontEnd, state, keeper, screen });
+    this.#tab = tab;
+    this.#reader = new StatementReader({ continuesQuotes: frontEnd.dialect === "zksh" });
+    const onWatch = watchPrinter({
+      state,
+      renderer: () => frontEnd.renderer(),
+      print: (text) => screen.print(text),
+      onLost: (path) => resources.noteLostWatch(path),
     });
-    this.#tab = new Tab({
-      commands: program.commands,
-      cwd: () => this.#state.cwd,
-      session: () => this.#keeper.session,
-      heldLocks: () => [...this.#state.heldLocks.keys()],
-      before: () => this.#editor.before,
-      replaceBefore: (text) => this.#editor.replaceBefore(text),
-      print: (text) => this.#print(text),
-      columns: () => io.stdout.columns,
+    this.#runner = new StatementRunner({ frontEnd, state, keeper, editor, tab, progress, onWatch });
+  }
+
+  async run(): Promise<number> {
+    const { signal, settings, program, runtime } = this.#frontEnd;
+    const { isQuiet, isEmbedded } = settings;
+    const end = () => {
+      this.#reader.stop();
+      this.#line?.abort(signal.reason);
+    };
+    signal.addEventListener("abort", end, { once: true });
+    this.#editor.open(this.#editorListener());
+    runtime.warnings.showWith(async (warning) => {
+      const renderer = await this.#frontEnd.renderer();
+      this.#screen.print(renderer.result(warning).err ?? "");
     });
-    this.#editor = new LineEditor(io, this.#recalled, {
+    const { failure } = this.#history;
+    if (!isQuiet)
+      for (const line of greeting(program.version(), { isEmbedded })) this.#screen.message(line);
+    if (failure !== undefined) this.#screen.message(`the history cannot be saved: ${failure}`);
+    this.#keeper.start(this.#keeperListener());
+    const view = this.#readerView();
+    try {
+      for (
+        let text = await this.#reader.read(view);
+        text !== undefined;
+        text = await this.#reader.read(view)
+      ) {
+        await this.#runText(text);
+      }
+    } finally {
+      signal.removeEventListener("abort", end);
+      await this.#close();
+    }
+    return ExitCode.ok;
+  }
+
+  #editorListener(): EditorListener {
+    return {
       onLine: (line) => this.#reader.typed(line),
       onInterrupt: () => this.#interrupt(),
       onEnd: () => this.#reader.endOfInput(),
       onTab: (before) => this.#tab.press(before),
-    });
-    this.#reader = new StatementReader({
-      continuesQuotes: frontEnd.dialect === "zksh",
+    };
+  }
+
+  #keeperListener(): KeeperListener {
+    return {
+      onChange: () => this.#editor.repaint(this.#prompt()),
+      isBusy: () => this.#runner.isBusy,
+    };
+  }
+
+  #readerView(): ReaderView {
+    return {
       show: () => {
         this.#line = undefined;
         this.#editor.show(this.#prompt());
@@ -125,72 +147,26 @@ class Repl {
         this.#line = new AbortController();
         this.#editor.hide();
       },
-      // It was not shown when it came, so that it now stands at its prompt, above what it does.
+      // It was not shown when it was typed: now it stands at its prompt, above its output.
       showQueued: (line) => {
         this.#line = new AbortController();
-        this.#print(`${this.#prompt()}${escapeName(line)}\n`);
+        this.#screen.print(`${this.#prompt()}${escapeName(line)}\n`);
       },
       onUnclosed: (error) => this.#fail(error),
-    });
-    const onWatch = watchPrinter({
-      state: this.#state,
-      renderer: async () => execution.renderer(),
-      print: (text) => this.#print(text.toString()),
-      onLost: (path) => ledger.noteLostWatch(path),
-    });
-    this.#runner = new StatementRunner({
-      frontEnd,
-      state: this.#state,
-      progress: this.#progress,
-      onWatch,
-      waitingFor: () =>
-        this.#keeper.trouble && `${this.#keeper.server}: ${this.#keeper.trouble} (Ctrl-C cancels)`,
-      lend: (use) => this.#editor.lend(use),
-      onWrite: () => this.#tab.cache.clear(),
-    });
-  }
-
-  async run(): Promise<number> {
-    const { signal, program } = this.#frontEnd;
-    const { history, isQuiet } = this.#options;
-    const end = () => {
-      this.#reader.stop();
-      this.#line?.abort(signal.reason);
     };
-    signal.addEventListener("abort", end, { once: true });
-    this.#editor.open();
-    this.#frontEnd.warnings?.showWith(async (warning) => {
-      const renderer = await this.#frontEnd.execution.renderer();
-      this.#print(renderer.result(warning).err ?? "");
-    });
-    if (!isQuiet) for (const line of greeting(program.version(), this.#options)) this.#say(line);
-    if (history.failure !== undefined) this.#say(`the history cannot be saved: ${history.failure}`);
-    this.#keeper.start();
-    try {
-      for (
-        let text = await this.#reader.read();
-        text !== undefined;
-        text = await this.#reader.read()
-      ) {
-        await this.#runText(text);
-      }
-    } finally {
-      signal.removeEventListener("abort", end);
-      this.#keeper.stop();
-      this.#tab.stop();
-      this.#sayReleased();
-      this.#editor.close();
-      this.#progress.start(() => "closing the session");
-      await Promise.all([this.#state.end(), history.flushed()]);
-      this.#progress.stop();
-    }
-    return ExitCode.ok;
   }
 
-  /** Leaving the shell releases its locks. */
-  #sayReleased(): void {
-    const paths = [...this.#state.heldLocks.keys()];
-    if (paths.length > 0 && !this.#options.isQuiet) this.#say(`releasing ${paths.join(", ")}`);
+  async #close(): Promise<void> {
+    const { progress } = this.#screen;
+    this.#keeper.stop();
+    this.#tab.stop();
+    const locks = [...this.#state.heldLocks.keys()];
+    if (locks.length > 0 && !this.#frontEnd.settings.isQuiet)
+      this.#screen.message(`releasing ${locks.join(", ")}`);
+    this.#editor.close();
+    progress.start(() => "closing the session");
+    await Promise.all([this.#state.end(), this.#history.flushed()]);
+    progress.stop();
   }
 
   #interrupt(): void {
@@ -198,9 +174,9 @@ class Repl {
     this.#reader.forget();
     if (this.#line?.signal.aborted) this.#runner.leave();
     else if (this.#line) {
-      this.#print("^C\n");
+      this.#screen.print("^C\n");
       this.#line.abort(new InterruptedError());
-    } else if (isIdle) this.#say("Ctrl-D or quit leaves the shell");
+    } else if (isIdle) this.#screen.message("Ctrl-D or quit leaves the shell");
     else {
       this.#editor.clearLine();
       this.#editor.show(this.#prompt());
@@ -211,9 +187,9 @@ class Repl {
     const { history } = this.#state;
     try {
       const text = expandHistory(typed, history);
-      if (text !== typed) this.#print(`${escapeText(text)}\n`);
+      if (text !== typed) this.#screen.print(`${escapeText(text)}\n`);
       if (text.trim() === "") return;
-      const kept = this.#options.history.add(text);
+      const kept = this.#history.add(text);
       if (kept !== undefined) this.#recalled.unshift(kept);
       const before = history.length;
       this.#remember(redact(text.trim()));
@@ -221,22 +197,20 @@ class Repl {
       const { signal } = this.#line ?? new AbortController();
       for (let next: string | undefined = text; next !== undefined; )
         next = await this.#runStatements(next, signal);
-      // A line that is not kept had to be there only while it ran.
+      // A line that begins with a space is in the list only while it runs.
       if (text.startsWith(" ")) history.splice(before);
     } catch (error) {
       await this.#fail(error);
     }
   }
 
-  /**
-   * What `history` shows: repetitions once, except where lines are numbered as zkCli numbers them.
-   */
+  /** Adds to what `history` shows: repetitions once, except in zkCli's numbering. */
   #remember(line: string): void {
     const { history } = this.#state;
     if (this.#frontEnd.dialect === "zkcli" || history.at(-1) !== line) history.push(line);
   }
 
-  /** The line that is to be run instead, when one of the statements says so. */
+  /** Returns the line to run instead, where `redo` asks for one. */
   async #runStatements(text: string, signal: AbortSignal): Promise<string | undefined> {
     for (const statement of this.#statements(text)) {
       const { program, dialect } = this.#frontEnd;
@@ -247,7 +221,7 @@ class Repl {
         this.#hasFailed = exitCode !== ExitCode.ok;
         if (control?.kind === "exit") this.#reader.stop();
         if (control?.kind === "clear") this.#editor.clearScreen();
-        if (control?.kind === "again") return this.#instead(control.line);
+        if (control?.kind === "again") return this.#again(control.line);
       } catch (error) {
         await this.#fail(error, line);
       }
@@ -256,11 +230,11 @@ class Repl {
     return undefined;
   }
 
-  #instead(line: string): string {
+  #again(line: string): string {
     const text = expandHistory("!!", [line]);
     this.#state.history.pop();
     this.#remember(text);
-    this.#print(`${escapeText(text)}\n`);
+    this.#screen.print(`${escapeText(text)}\n`);
     return text;
   }
 
@@ -275,14 +249,11 @@ class Repl {
     { words: [command] = [], flags }: Partial<SplitLine> = {},
   ): Promise<void> {
     this.#hasFailed = true;
-    // Ctrl-C was answered when it was pressed; what was done until then is worth a line.
+    // Ctrl-C was acknowledged when it was pressed; other interruptions have a message of their own.
     if (error instanceof InterruptedError && error.message === "interrupted") return;
     const session = () => this.#state.session();
-    await this.#options.report(error, {
-      session,
-      ...(flags && { flags }),
-      ...(command !== undefined && { command }),
-    });
+    const { reporter } = this.#frontEnd.runtime;
+    await reporter.report(error, { session, command, ...(flags && { flags }) });
   }
 
   #prompt(): string {
@@ -290,24 +261,15 @@ class Repl {
       frontEnd: this.#frontEnd,
       state: this.#state,
       keeper: this.#keeper,
-      theme: this.#options.theme,
+      theme: this.#screen.theme,
       hasFailed: this.#hasFailed,
       isContinued: this.#reader.isContinued,
     });
   }
 
-  /** Of locks, which are in the prompt. */
-  #news(line: string): void {
-    this.#say(line);
+  /** A message about a lock; the prompt shows the locks. */
+  #notify(message: string): void {
+    this.#screen.message(message);
     this.#editor.repaint(this.#prompt());
-  }
-
-  #say(line: string): void {
-    this.#print(`${this.#options.theme.faint(escapeName(line))}\n`);
-  }
-
-  #print(text: string): void {
-    this.#progress.stop();
-    this.#editor.print(text);
   }
 }

@@ -1,37 +1,39 @@
 /**
- * Keeps the shell connected: opens sessions in the background, says what becomes of them and what
- * is lost with them.
+ * Keeps the shell connected: opens sessions in the background, and reports their state and what is
+ * lost with them.
  */
 
 import { within } from "../../async/within.ts";
 import { ConnectionError } from "../../errors.ts";
 import type { Session, StateChange } from "../../session/session.ts";
 import { hexId } from "../../text/hex-id.ts";
+import type { FrontEnd } from "../front-end.ts";
 import type { ShellState } from "../shell-state.ts";
+import type { Screen } from "./screen.ts";
 import type { LostResources, SessionResources } from "./session-resources.ts";
 
 const RETRY_MS = 2_000;
 const ABOUT_WITHIN_MS = 1_000;
 
 export interface KeeperOptions {
+  readonly frontEnd: FrontEnd;
   readonly state: ShellState;
-  readonly ledger: SessionResources;
+  readonly resources: SessionResources;
+  readonly screen: Screen;
   /** The servers the program was started with, as they were written. */
   readonly servers: string;
-  /** Added when none of them answers. */
-  readonly advice?: string;
-  /** Prints a line for the user. */
-  say(line: string): void;
+}
+
+export interface KeeperListener {
   /** Something that the prompt shows may have changed. */
   onChange(): void;
   /** A line is running, and will report its failures itself. */
   isBusy(): boolean;
-  /** What a server says of itself: `3.8.0, standalone`. */
-  about(server: string): Promise<string | undefined>;
 }
 
 export class SessionKeeper {
   readonly #options: KeeperOptions;
+  #listener: KeeperListener | undefined;
   #session: Session | undefined;
   #hasComplained = false;
   #isStopped = false;
@@ -59,7 +61,7 @@ export class SessionKeeper {
     return server.replace(/[,/].*/s, "") + chroot;
   }
 
-  /** What the prompt has to say about the connection; undefined when all is well. */
+  /** The state of the connection for the prompt; undefined while connected. */
   get trouble(): string | undefined {
     const session = this.#session;
     if (this.#options.state.isDisconnected) return "closed";
@@ -69,8 +71,13 @@ export class SessionKeeper {
     return `suspended, ${Math.ceil(session.aliveForMs() / 1_000)}s left`;
   }
 
-  /** Opens a session in the background. */
-  start(): void {
+  /** Opens a session in the background, and keeps it open until {@link stop}. */
+  start(listener: KeeperListener): void {
+    this.#listener = listener;
+    this.#open();
+  }
+
+  #open(): void {
     this.#options.state.session().catch((error: unknown) => this.#complain(error));
   }
 
@@ -87,7 +94,7 @@ export class SessionKeeper {
     session.connected().catch((error: unknown) => {
       if (session === this.#session && !this.#isStopped) this.#complain(error);
     });
-    this.#options.onChange();
+    this.#listener?.onChange();
   }
 
   #changed(session: Session, { state, reason, server }: StateChange): void {
@@ -95,9 +102,9 @@ export class SessionKeeper {
     clearInterval(this.#tick);
     if (state === "connected") this.#attached(session, server ?? "");
     else if (state === "suspended") this.#suspended(session);
-    // Its watches are told in the same turn; afterwards all losses are known.
+    // Its watches report their loss in this turn; in the next one all losses are known.
     else setImmediate(() => this.#lost(session, reason));
-    this.#options.onChange();
+    this.#listener?.onChange();
   }
 
   #attached(session: Session, server: string): void {
@@ -105,60 +112,64 @@ export class SessionKeeper {
     this.#hasComplained = false;
     this.#greeted.add(session);
     if (isNew && this.#options.state.isConnecting) return;
-    if (!isNew) return this.#options.say(`reconnected to ${server}; the session was kept`);
+    if (!isNew)
+      return this.#options.screen.message(`reconnected to ${server}; the session was kept`);
     void this.#greet(session, server);
   }
 
   readonly #greeted = new WeakSet<Session>();
 
   async #greet(session: Session, server: string): Promise<void> {
-    const asking = this.#options.about(server).catch(() => undefined);
+    const asking = this.#options.frontEnd.aboutServer(server).catch(() => undefined);
     const about = await within(ABOUT_WITHIN_MS, asking);
     if (this.#isStopped || session !== this.#session) return;
     const what = about === undefined ? "" : ` (${about})`;
     const how = session.isReadOnly ? ", read-only" : "";
-    this.#options.say(`connected to ${server}${what}, session ${hexId(session.id)}${how}`);
+    this.#options.screen.message(
+      `connected to ${server}${what}, session ${hexId(session.id)}${how}`,
+    );
   }
 
   #suspended(session: Session): void {
     const seconds = Math.ceil(session.aliveForMs() / 1_000);
-    this.#options.say(`connection lost; reconnecting; the session expires in ${seconds}s`);
-    this.#tick = setInterval(() => this.#options.onChange(), 1_000).unref();
+    this.#options.screen.message(
+      `connection lost; reconnecting; the session expires in ${seconds}s`,
+    );
+    this.#tick = setInterval(() => this.#listener?.onChange(), 1_000).unref();
   }
 
   #lost(session: Session, reason: StateChange["reason"]): void {
     if (this.#isStopped || session !== this.#session) return;
-    const losses = this.#options.ledger.close();
+    const losses = this.#options.resources.close();
     if (reason === "expired") {
       const id = hexId(session.id);
-      this.#options.say(
+      this.#options.screen.message(
         `session ${id} expired${describe(losses, this.#options.state.takeLostLocks())}`,
       );
-      this.start();
+      this.#open();
     } else if (reason === "auth-failed") {
-      this.#options.say(
+      this.#options.screen.message(
         "the server refused the credentials and ended the session; the next command opens a new one",
       );
     }
-    this.#options.onChange();
+    this.#listener?.onChange();
   }
 
-  /** Nothing could be reached: say so once, and go on trying quietly. */
+  /** No server could be reached: reported once, then retried without messages. */
   #complain(error: unknown): void {
-    const isNews = !this.#hasComplained && !this.#options.isBusy();
+    const isNews = !this.#hasComplained && !this.#listener?.isBusy();
     this.#hasComplained = true;
     if (isNews) {
       const why = error instanceof Error ? error.message : String(error);
-      const { advice } = this.#options;
-      this.#options.say(
-        `${why}; retrying in the background${advice === undefined ? "" : ` (${advice})`}`,
-      );
+      const { frontEnd, screen } = this.#options;
+      const hint = frontEnd.settings.isDefaultServer ? " (zksh --embedded needs no server)" : "";
+      screen.message(`${why}; retrying in the background${hint}`);
     }
     const isUnreachable = error instanceof ConnectionError && error.reason === "unreachable";
     if (isUnreachable && !this.#options.state.isDisconnected) {
-      this.#retry = setTimeout(() => this.start(), RETRY_MS).unref();
+      this.#retry = setTimeout(() => this.#open(), RETRY_MS).unref();
     }
-    this.#options.onChange();
+    this.#listener?.onChange();
   }
 }
 

@@ -24,12 +24,12 @@ export function shellPrompt({
   hasFailed,
   isContinued,
 }: ShellPromptOptions): string {
-  const { io, execution } = frontEnd;
+  const { io } = frontEnd;
   const style: PromptStyle = { columns: io.stdout.columns, isUnicode: isUnicode(io.env), theme };
   if (isContinued) return continuationPrompt(style);
   const { trouble, session } = keeper;
   const server = withShortChroot(keeper.server, style);
-  const isReadOnly = execution.isReadOnly || (session?.isReadOnly ?? false);
+  const isReadOnly = frontEnd.isReadOnly || (session?.isReadOnly ?? false);
   const { cwd, heldLocks } = state;
   const locks = Array.from(heldLocks, ([path, { mode }]) => ({ path, mode }));
   return renderPrompt(

@@ -27,18 +27,17 @@ export class StatementIo {
       get stderr() {
         return output("stderr");
       },
-      readFile: (path) => io.readFile(path),
-      writeFile: (path, data) => io.writeFile(path, data),
-      cannotWrite: (path) => io.cannotWrite(path),
-      runChild(request) {
-        beforeWrite();
-        return io.runChild(request);
-      },
-      findProgram: (name) => io.findProgram(name),
-      prepareGuard: (options) => io.prepareGuard(options),
-      startGuarded(request) {
-        beforeWrite();
-        return io.startGuarded(request);
+      files: io.files,
+      processes: {
+        ...io.processes,
+        run(request) {
+          beforeWrite();
+          return io.processes.run(request);
+        },
+        startGuarded(request) {
+          beforeWrite();
+          return io.processes.startGuarded(request);
+        },
       },
     };
   }

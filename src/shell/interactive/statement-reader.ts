@@ -5,9 +5,7 @@
 import { lex } from "../parsing/lexer.ts";
 import { UnclosedQuoteError } from "../parsing/script-text.ts";
 
-export interface StatementReaderOptions {
-  /** Whether a quote may span lines. */
-  readonly continuesQuotes: boolean;
+export interface ReaderView {
   /** Begins to show the prompt and what is typed. */
   show(): void;
   hide(): void;
@@ -18,16 +16,17 @@ export interface StatementReaderOptions {
 }
 
 export class StatementReader {
-  readonly #options: StatementReaderOptions;
+  readonly #continuesQuotes: boolean;
   /** Lines that were typed or pasted while another was running. */
   readonly #queue: string[] = [];
-  #waiting: ((line: string | undefined) => void) | undefined;
-  /** What an open quote has collected so far. */
+  #waiting: { answer(line: string | undefined): void; readonly view: ReaderView } | undefined;
+  /** The lines since an open quote. */
   #begun = "";
   #isOver = false;
 
-  constructor(options: StatementReaderOptions) {
-    this.#options = options;
+  /** `continuesQuotes`: a quote may span lines. */
+  constructor({ continuesQuotes }: { readonly continuesQuotes: boolean }) {
+    this.#continuesQuotes = continuesQuotes;
   }
 
   /** A quote is open. */
@@ -40,16 +39,16 @@ export class StatementReader {
   }
 
   /** The next complete text; undefined when there will be no more. */
-  async read(): Promise<string | undefined> {
+  async read(view: ReaderView): Promise<string | undefined> {
     for (;;) {
-      const line = await this.#next();
+      const line = await this.#next(view);
       if (line === undefined) {
         if (this.#isOver) return undefined;
-        await this.#giveUpQuote();
+        await this.#giveUpQuote(view);
         continue;
       }
       const text = this.isContinued ? `${this.#begun}\n${line}` : line;
-      const isOpen = this.#options.continuesQuotes && lex(text).unclosed !== undefined;
+      const isOpen = this.#continuesQuotes && lex(text).unclosed !== undefined;
       this.#begun = isOpen ? text : "";
       if (!isOpen) return text;
     }
@@ -78,16 +77,16 @@ export class StatementReader {
     this.#begun = "";
   }
 
-  async #next(): Promise<string | undefined> {
+  async #next(view: ReaderView): Promise<string | undefined> {
     if (this.#isOver) return undefined;
     const queued = this.#queue.shift();
     if (queued !== undefined) {
-      this.#options.showQueued(queued);
+      view.showQueued(queued);
       return queued;
     }
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-      this.#options.show();
+    return new Promise((answer) => {
+      this.#waiting = { answer, view };
+      view.show();
     });
   }
 
@@ -95,16 +94,14 @@ export class StatementReader {
     const waiting = this.#waiting;
     if (!waiting) return;
     this.#waiting = undefined;
-    this.#options.hide();
-    waiting(line);
+    waiting.view.hide();
+    waiting.answer(line);
   }
 
-  async #giveUpQuote(): Promise<void> {
+  async #giveUpQuote(view: ReaderView): Promise<void> {
     const { unclosed } = lex(this.#begun);
     this.#begun = "";
     if (unclosed)
-      await this.#options.onUnclosed(
-        new UnclosedQuoteError(unclosed.quote, unclosed.line, unclosed.column),
-      );
+      await view.onUnclosed(new UnclosedQuoteError(unclosed.quote, unclosed.line, unclosed.column));
   }
 }

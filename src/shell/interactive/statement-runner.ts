@@ -1,9 +1,8 @@
 /**
- * Runs one statement of the interactive shell, with everything that can happen to it: questions,
- * Ctrl-C, impatience.
+ * Runs one statement of the interactive shell: spinner, questions, Ctrl-C, and a second Ctrl-C that
+ * leaves a command which does not end.
  */
 
-import type { Context } from "../../commands/command.ts";
 import { InterruptedError, UsageError } from "../../errors.ts";
 import type { Io } from "../../io/io.ts";
 import type { Progress } from "../../io/progress.ts";
@@ -15,19 +14,19 @@ import type { FrontEnd } from "../front-end.ts";
 import { parse } from "../parsing/parser.ts";
 import type { SplitLine } from "../parsing/split-globals.ts";
 import type { ShellState } from "../shell-state.ts";
+import type { LineEditor } from "./line-editor.ts";
+import type { SessionKeeper } from "./session-keeper.ts";
 import { StatementIo } from "./statement-io.ts";
+import type { Tab } from "./tab.ts";
 
 export interface StatementRunnerOptions {
   readonly frontEnd: FrontEnd;
   readonly state: ShellState;
   readonly progress: Progress;
   readonly onWatch: WatchListener;
-  /** What a slow command is waiting for, when it is not the command's own work. */
-  waitingFor(): string | undefined;
-  /** Leaves the terminal to somebody else for a while. */
-  lend<T>(use: () => Promise<T>): Promise<T>;
-  /** A command that writes was run. */
-  onWrite(): void;
+  readonly keeper: SessionKeeper;
+  readonly editor: LineEditor;
+  readonly tab: Tab;
 }
 
 export interface Outcome {
@@ -68,7 +67,7 @@ export class StatementRunner {
       return await new Promise<Outcome>((resolve, reject) => {
         this.#leave = () => reject(new InterruptedError());
         this.#options.state
-          .attend(() => this.#runTraced(line, signal, lineIo))
+          .runLine(() => this.#runTraced(line, signal, lineIo))
           .then(resolve, reject);
       });
     } finally {
@@ -85,31 +84,29 @@ export class StatementRunner {
   }
 
   async #execute({ words }: SplitLine, { frontEnd, signal, io }: OneLine): Promise<Outcome> {
-    const { state, progress, onWatch, onWrite } = this.#options;
+    const { state, progress, onWatch, tab } = this.#options;
     const { program, dialect } = frontEnd;
     const invocation = await parse(words, { commands: program.commands, cwd: state.cwd, dialect });
     const command = invocation.entry.name;
-    if (!frontEnd.isQuiet)
-      progress.start(() => this.#options.waitingFor() ?? `${command} (Ctrl-C cancels)`);
+    if (!frontEnd.settings.isQuiet)
+      progress.start(() => this.#waitingFor() ?? `${command} (Ctrl-C cancels)`);
     const session = invocation.entry.needsNoShellSession ? undefined : await state.session();
-    const context: Context = {
-      ...frontEnd.context({
-        state,
-        command,
-        session,
-        signal,
-        onWatch,
-        onProgress: progress.report.bind(progress),
-      }),
-      runChild: (request) => io.runChild(request),
-      startGuarded: (request) => this.#startAlone(request, io),
-    };
+    const context = frontEnd.context({
+      state,
+      command,
+      session,
+      signal,
+      processes: {
+        ...io.processes,
+        startGuarded: (request) => this.#startAlone(request, io),
+      },
+      onWatch,
+      onProgress: progress.report.bind(progress),
+    });
     let control: Control | undefined;
     const asker = this.#asker(frontEnd);
     const exitCode = await execute(invocation, {
-      ...frontEnd.execution,
-      io,
-      context,
+      ...frontEnd.execution(context, io),
       ...(asker && { asker }),
       onStatus: (status) =>
         typeof status === "function" ? progress.start(status) : progress.stop(status),
@@ -117,17 +114,23 @@ export class StatementRunner {
         control = wanted;
       },
       readStdin,
-    }).finally(() => invocation.command.effect === "write" && onWrite());
+    }).finally(() => invocation.command.effect === "write" && tab.cache.clear());
     return { exitCode, ...(control && { control }) };
   }
 
-  /** The terminal is the program's until it is disposed of. */
+  /** What a slow command is waiting for, when it is not the command's own work. */
+  #waitingFor(): string | undefined {
+    const { server, trouble } = this.#options.keeper;
+    return trouble && `${server}: ${trouble} (Ctrl-C cancels)`;
+  }
+
+  /** The program has the terminal to itself until it is disposed of. */
   #startAlone(request: GuardRequest, io: Io): Promise<GuardedChild> {
-    const { lend, progress } = this.#options;
+    const { editor, progress } = this.#options;
     progress.stop();
     return new Promise((resolve, reject) => {
       const use = async () => {
-        const child = await io.startGuarded(request);
+        const child = await io.processes.startGuarded(request);
         await new Promise<void>((disposed) => {
           resolve({
             pid: child.pid,
@@ -142,7 +145,7 @@ export class StatementRunner {
           });
         });
       };
-      lend(use).catch(reject);
+      editor.lend(use).catch(reject);
     });
   }
 
@@ -150,13 +153,13 @@ export class StatementRunner {
    * Questions have the terminal to themselves: two readers of one stdin would both get the answer.
    */
   #asker(frontEnd: FrontEnd): Asker | "yes" | undefined {
-    const { lend, progress } = this.#options;
-    const given = frontEnd.execution.asker;
+    const { editor, progress } = this.#options;
+    const given = frontEnd.asker;
     const asker = typeof given === "function" ? given() : given;
     if (asker === undefined || asker === "yes") return asker;
     const alone = <T>(ask: () => Promise<T>) => {
       progress.stop();
-      return lend(ask);
+      return editor.lend(ask);
     };
     return {
       confirm: (question, signal) => alone(() => asker.confirm(question, signal)),

@@ -1,10 +1,12 @@
 import type { Running } from "../execute.ts";
 import type { FrontEnd } from "../front-end.ts";
 import type { Statement } from "../parsing/lexer.ts";
-import type { FailedLine } from "./script.ts";
+import type { FailedLine } from "../reports/error-reporter.ts";
 
 /** Where a line stands, for messages about it. */
-export type Where = Pick<FailedLine, "line" | "command" | "flags">;
+export interface Where extends Pick<FailedLine, "command" | "flags"> {
+  readonly line: number;
+}
 
 /** A line with what it is run with. */
 export interface ScriptLine extends Pick<Statement, "source"> {

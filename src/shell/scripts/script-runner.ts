@@ -14,7 +14,7 @@ import { splitStatement } from "../parsing/split-globals.ts";
 import type { ShellState } from "../shell-state.ts";
 import { hasFurther, isSettled, nextTurn, sent } from "./event-loop-turns.ts";
 import { GatheredOutput } from "./gathered-output.ts";
-import type { Script } from "./script.ts";
+import type { ScriptSource } from "./script.ts";
 import type { ScriptLine, Started, Where } from "./script-line.ts";
 import { type ScriptPlace, ScriptPlaces } from "./script-place.ts";
 import { ScriptTally } from "./script-tally.ts";
@@ -33,8 +33,8 @@ const LONG_LINE = 500_000;
  * the same.
  */
 export class ScriptRunner {
-  readonly #script: Script;
-  readonly #read: NonNullable<Script["read"]>;
+  readonly #script: ScriptSource;
+  readonly #read: NonNullable<ScriptSource["read"]>;
   readonly #frontEnd: FrontEnd;
   readonly #state: ShellState;
   readonly #parser: QuickParser;
@@ -55,7 +55,7 @@ export class ScriptRunner {
   #exitCode: number = ExitCode.ok;
   #again: string | undefined;
 
-  constructor(script: Script, frontEnd: FrontEnd, state: ShellState) {
+  constructor(script: ScriptSource, frontEnd: FrontEnd, state: ShellState) {
     this.#script = script;
     this.#read = script.read ?? readStatements;
     this.#frontEnd = frontEnd;
@@ -82,7 +82,7 @@ export class ScriptRunner {
           }
           line = statement.line;
           // Most lines need no waiting: those of one turn leave together.
-          if (!this.#startNow(statement)) await this.#state.attend(() => this.#run(statement));
+          if (!this.#startNow(statement)) await this.#state.runLine(() => this.#run(statement));
           if (this.#underWay.length >= this.#window.size) {
             await sent();
             await this.#finish(this.#window.size / 2);
@@ -184,7 +184,7 @@ export class ScriptRunner {
     if (effect === "read") return true;
     return (
       effect === "write" &&
-      this.#script.keepsGoing &&
+      this.#frontEnd.settings.keepsGoing &&
       !this.#hasWatches &&
       this.#readsUnderWay === 0
     );
@@ -240,8 +240,7 @@ export class ScriptRunner {
       onWatch: this.#watches.listener,
     });
     return {
-      ...frontEnd.execution,
-      context,
+      ...frontEnd.execution(context),
       renderer: () => this.#renderers.get(frontEnd) ?? this.#openRenderer(frontEnd),
       output: this.#output,
       onControl: (control: Control) => this.#control(control),
@@ -250,7 +249,7 @@ export class ScriptRunner {
   }
 
   async #openRenderer(frontEnd: FrontEnd): Promise<Renderer> {
-    const renderer = this.#renderers.get(frontEnd) ?? (await frontEnd.execution.renderer());
+    const renderer = this.#renderers.get(frontEnd) ?? (await frontEnd.renderer());
     this.#renderers.set(frontEnd, renderer);
     return renderer;
   }
@@ -323,18 +322,22 @@ export class ScriptRunner {
     const isInterrupted = first instanceof InterruptedError;
     if (!isInterrupted) this.#tally.finished({ isFailure: true });
     const told =
-      isInterrupted && this.#script.keepsGoing
+      isInterrupted && this.#frontEnd.settings.keepsGoing
         ? this.#tally.interrupted(first, this.#underWay)
         : first;
     const session = () => this.#state.session();
-    const exitCode = await this.#script.report(told, { file: this.#script.name, session, ...at });
+    const exitCode = await this.#frontEnd.runtime.reporter.report(told, {
+      file: this.#script.name,
+      session,
+      ...at,
+    });
     this.#failed(exitCode, { isFinal: isFinal(first) });
     await nextTurn();
   }
 
   #failed(code: number, { isFinal: mustStop = false } = {}): void {
     this.#hasFailed = true;
-    if (this.#script.keepsGoing && !mustStop) return;
+    if (this.#frontEnd.settings.keepsGoing && !mustStop) return;
     this.#exitCode = code;
     this.#isOver = true;
   }

@@ -1,19 +1,16 @@
 import { PassThrough } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { commands } from "../../../src/commands/index.ts";
-import { InterruptedError, ZkshError } from "../../../src/errors.ts";
+import { InterruptedError } from "../../../src/errors.ts";
 import type { Io, Output } from "../../../src/io/io.ts";
-import { plainTheme } from "../../../src/render/theme.ts";
 import type { Session, WatchListener } from "../../../src/session/session.ts";
 import type { Asker } from "../../../src/shell/execute.ts";
-import { FrontEnd } from "../../../src/shell/front-end.ts";
 import { History } from "../../../src/shell/interactive/history.ts";
 import { runRepl } from "../../../src/shell/interactive/repl.ts";
-import { openRenderer } from "../../../src/shell/open-renderer.ts";
 import { memoryIo } from "../../commands/memory-io.ts";
 import { StubSession } from "../../commands/stub-session.ts";
 import { type Deferred, deferred, eventually } from "../../support/eventually.ts";
+import { testFrontEnd } from "../test-front-end.ts";
 
 class Desk {
   readonly keys = new PassThrough();
@@ -38,30 +35,13 @@ class Desk {
       stdout: screen,
       stderr: screen,
     };
-    const renderer = () => openRenderer(screen, { format: "text", color: "never", isQuiet: false });
-    const program = { commands, globalOptions: [], suggest: () => undefined, version: () => "0" };
-    const frontEnd = new FrontEnd({
+    const frontEnd = testFrontEnd({
       io,
-      program,
-      renderer,
       asker,
       signal: this.program.signal,
-      isReadOnly: false,
-      isForPeople: () => false,
       openSession: async () => this.#open(isReachable),
-      startServer: () => Promise.reject(new Error("not here")),
     });
-    this.exit = runRepl(frontEnd, {
-      history: this.history,
-      servers: "h:1",
-      theme: plainTheme,
-      isQuiet: false,
-      about: async () => "3.8.0",
-      async report(error) {
-        stream.write(`error: ${error instanceof Error ? error.message : error}\n`);
-        return error instanceof ZkshError ? error.exitCode : 70;
-      },
-    });
+    this.exit = runRepl(frontEnd, this.history);
   }
 
   #open(isReachable: boolean): Session {
@@ -118,7 +98,7 @@ describe("the interactive shell", () => {
     await desk.press("get /a\rnope\rget /b\r\r get /a\rquit\r");
     expect(await desk.exit).toBe(0);
     expect(desk.shown).toMatch(
-      /> get \/a\nx\n.*> nope\nerror: unknown command 'nope'\n.*> get \/b\nerror: no such znode/,
+      /> get \/a\nx\n.*> nope\nerror: unknown command 'nope'\n {2}help lists all commands\n.*> get \/b\nerror: no such znode/,
     );
     expect(desk.history.entries).toEqual(["get /old", "get /a", "nope", "get /b", "quit"]);
     expect(desk.sessions.at(-1)?.asked.at(-1)).toBe("close");

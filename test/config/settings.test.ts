@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readConfig, sessionOptions } from "../../src/config/config.ts";
 import type { GlobalFlags } from "../../src/config/global-options.ts";
+import { sessionOptions } from "../../src/config/session-options.ts";
+import { readSettings } from "../../src/config/settings.ts";
 
 const read = (flags: GlobalFlags = {}, env: Record<string, string> = {}, programName = "zksh") =>
-  readConfig(flags, { env, programName });
+  readSettings(flags, { env, programName });
 
 const DEFAULTS = {
   session: {
@@ -247,7 +248,7 @@ const readFile = async (path: string) => {
   return Buffer.from(text);
 };
 
-describe("readConfig", () => {
+describe("readSettings", () => {
   test("has a default for everything", () => {
     expect(read()).toEqual(DEFAULTS);
   });
@@ -376,7 +377,7 @@ test.each([
   { flags: { command: ["get /a", "get /b"] }, option: "-c" },
   { flags: { file: ["a.zk", "b.zk"] }, option: "-f" },
 ])("$option twice: neither is quietly left out", ({ flags, option }) => {
-  expect(() => readConfig(flags, { env: {}, programName: "zksh" })).toThrow(
+  expect(() => readSettings(flags, { env: {}, programName: "zksh" })).toThrow(
     `${option} was given twice`,
   );
 });

@@ -1,0 +1,82 @@
+/** The options of a session: the settings together with the contents of the files they name. */
+import { cannotRead, UsageError } from "../errors.ts";
+import { isSocket, parseConnectString } from "../session/connect-string.ts";
+import type { SessionOptions, TlsOptions } from "../session/options.ts";
+import type { TlsProperties } from "./client-properties.ts";
+import { parseAuth, type Settings, tlsDisagreement } from "./settings.ts";
+
+/** `option` is the option or property that names the file. */
+export type ReadFile = (path: string, option: string) => Promise<Buffer>;
+
+/**
+ * The options of a session to `target`, or to the servers that the program was started with. Throws
+ * UsageError when a file cannot be read, and where two settings disagree about TLS.
+ */
+export async function sessionOptions(
+  settings: Settings,
+  readFile: ReadFile,
+  target?: string,
+): Promise<SessionOptions> {
+  const { session, files } = settings;
+  const where = target === undefined ? session : parseConnectString(target);
+  const read = async (option: string, path: string) => readOrExplain(option, path, readFile);
+  const auth = files.auth === undefined ? [] : parseAuthFile(await read("--auth-file", files.auth));
+  // TLS settings are for servers on the network: a socket in the file system never leaves this
+  // machine.
+  const tls = where.servers.every(isSocket) ? undefined : await tlsOptions(settings, read);
+  return {
+    ...session,
+    ...where,
+    auth: [...auth, ...(session.auth ?? [])],
+    ...(tls && { tls }),
+  };
+}
+
+type ReadNamed = (option: string, path: string) => Promise<Buffer>;
+
+/** Undefined without TLS: only where nothing asks for it. */
+async function tlsOptions(
+  { files, tls }: Settings,
+  read: ReadNamed,
+): Promise<TlsOptions | undefined> {
+  const properties =
+    files.properties === undefined ? undefined : await readProperties(files.properties, read);
+  if (tls && properties && tls.isOn !== properties.isOn) {
+    throw tls.isOn
+      ? tlsDisagreement(tls.source, properties.source)
+      : tlsDisagreement(properties.source, tls.source);
+  }
+  if (!tls?.isOn && !properties?.isOn) return undefined;
+  return {
+    ...(properties?.isOn && properties.tls),
+    ...(files.ca !== undefined && { ca: await read("--tls-ca", files.ca) }),
+    ...(files.cert !== undefined && { cert: await read("--tls-cert", files.cert) }),
+    ...(files.key !== undefined && { key: await read("--tls-key", files.key) }),
+    ...(tls?.isOn && tls.servername !== undefined && { servername: tls.servername }),
+    ...(tls?.isOn && tls.isInsecure && { insecure: true }),
+  };
+}
+
+async function readProperties(file: string, read: ReadNamed): Promise<TlsProperties | undefined> {
+  const text = String(await read("-client-configuration", file));
+  // Rarely used: loaded only then.
+  const { tlsFromProperties } = await import("./client-properties.ts");
+  const found = await tlsFromProperties(text, read);
+  return found && { ...found, source: `${found.source} in ${file}` };
+}
+
+async function readOrExplain(option: string, path: string, readFile: ReadFile): Promise<Buffer> {
+  try {
+    return await readFile(path, option);
+  } catch (cause) {
+    throw new UsageError(cannotRead(`${path} (${option})`, cause), { cause });
+  }
+}
+
+function parseAuthFile(contents: Buffer): { scheme: string; credential: Buffer }[] {
+  const lines = contents.toString().split(/\r?\n/);
+  return lines
+    .map((line, index) => ({ line, where: `line ${index + 1} of --auth-file` }))
+    .filter(({ line }) => line.trim() !== "" && !line.startsWith("#"))
+    .map(({ line, where }) => parseAuth(line, where));
+}

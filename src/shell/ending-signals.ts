@@ -1,0 +1,51 @@
+import { constants } from "node:os";
+import { InterruptedError } from "../errors.ts";
+import { abandonWrites } from "../io/io.ts";
+import type { EndingSignal, Services } from "./runtime.ts";
+
+/** How long the readers of our output may take once a signal has come. */
+const READER_GRACE_MS = 500;
+
+/** Turns signals that end the program into one AbortSignal and an exit code. */
+export class EndingSignals {
+  readonly #interrupt = new AbortController();
+  readonly #stopListening: () => void;
+  #exitCode: number | undefined;
+  #abandoning: NodeJS.Timeout | undefined;
+
+  constructor(services: Services) {
+    this.#stopListening = services.onSignal((signal) => this.#received(signal));
+  }
+
+  /** Aborted by the first signal. */
+  get signal(): AbortSignal {
+    return this.#interrupt.signal;
+  }
+
+  /** The program's exit code, whatever else fails, once a signal has come. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  stop(): void {
+    this.#stopListening();
+    clearInterval(this.#abandoning);
+  }
+
+  #received(signal: EndingSignal): void {
+    const exitCode = codeOfSignal(signal);
+    this.#exitCode ??= exitCode;
+    const interrupted = new InterruptedError(undefined, { exitCode });
+    this.#interrupt.abort(interrupted);
+    // A reader that has stopped reading must not keep the program from closing its session.
+    this.#abandoning ??= setInterval(
+      () => abandonWrites(READER_GRACE_MS, interrupted),
+      READER_GRACE_MS,
+    );
+  }
+}
+
+/** A shell reports a program that was killed by signal N with 128 + N. */
+function codeOfSignal(signal: EndingSignal): number {
+  return 128 + constants.signals[signal];
+}
