@@ -67,6 +67,7 @@ export interface ErrorDetails {
 
 /** The root of the family: a sentence for people, a `reason` for programs. */
 export abstract class ZkshError extends Error {
+  /** @internal */
   abstract readonly exitCode: number;
   readonly reason: string;
   readonly code: number | undefined;
@@ -88,11 +89,13 @@ export abstract class ZkshError extends Error {
  * unimplemented …).
  */
 export class OperationError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.refusedByServer;
 }
 
 /** The line cannot be run as it stands: unknown command, bad argument, bad path. */
 export class UsageError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.usage;
 
   constructor(message: string, details: ErrorDetails & { reason?: string } = {}) {
@@ -101,16 +104,19 @@ export class UsageError extends ZkshError {
 }
 
 export class NoNodeError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.noNode;
 }
 
 /** `no-auth` or `auth-failed`. */
 export class PermissionError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.notPermitted;
 }
 
 /** `node-exists`, `bad-version`, `not-empty` or `no-children-for-ephemerals`. */
 export class ConflictError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.conflict;
   /** With `bad-version`: the version that the znode should have had, where it is known. */
   readonly expectedVersion: { readonly of: "data" | "acl"; readonly version: number } | undefined;
@@ -132,6 +138,7 @@ export class ConflictError extends ZkshError {
  * `isOversized` tells that it is larger than what servers usually take, who hang up on it.
  */
 export class ConnectionError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.connection;
   readonly sent: boolean;
   readonly isOversized: boolean;
@@ -149,6 +156,7 @@ export class ConnectionError extends ZkshError {
 
 /** A deadline passed. When the request had been sent, `outcome` settles with what became of it. */
 export class DeadlineError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.deadline;
   readonly outcome: Promise<unknown> | undefined;
 
@@ -160,17 +168,19 @@ export class DeadlineError extends ZkshError {
 
 /** Some of the work was done and some was not. */
 export class PartialError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.partial;
 }
 
 /** zksh itself said no: `read-only`, `needs-confirmation`, `protected-path`. */
 export class RefusedError extends ZkshError {
+  /** @internal */
   readonly exitCode = ExitCode.refused;
 }
 
 export interface LockErrorDetails {
   readonly lostReason?: "session-lost" | "node-deleted";
-  /** Instead of the one that belongs to the reason. */
+  /** @internal Instead of the one that belongs to the reason. */
   readonly exitCode?: number;
 }
 
@@ -180,6 +190,7 @@ export interface LockErrorDetails {
  * `limit-mismatch`, `nested-lock`, `command-not-found`, `command-not-executable`. Its exit codes leave a program under the lock room for its own.
  */
 export class LockError extends ZkshError {
+  /** @internal */
   readonly exitCode: number;
   /** With `lock-lost`: how. */
   readonly lostReason: "session-lost" | "node-deleted" | undefined;
@@ -196,6 +207,7 @@ export class LockError extends ZkshError {
 }
 
 export interface InterruptedErrorDetails {
+  /** @internal */
   readonly exitCode?: number;
   readonly outcome?: Promise<unknown>;
 }
@@ -205,7 +217,7 @@ export interface InterruptedErrorDetails {
  * became of it.
  */
 export class InterruptedError extends ZkshError {
-  /** Of the signal that was the cause; that of SIGINT when left out. */
+  /** @internal Of the signal that was the cause; that of SIGINT when left out. */
   readonly exitCode: number;
   readonly outcome: Promise<unknown> | undefined;
 

@@ -4,9 +4,34 @@
  */
 export { type EmbeddedServer, startEmbeddedServer } from "./embedded/server.ts";
 export type { EmbeddedServerOptions } from "./embedded/settings.ts";
-export * from "./errors.ts";
+export {
+  ConflictError,
+  ConnectionError,
+  DeadlineError,
+  type ErrorDetails,
+  InterruptedError,
+  type InterruptedErrorDetails,
+  LockError,
+  type LockErrorDetails,
+  NoNodeError,
+  OperationError,
+  PartialError,
+  PermissionError,
+  RefusedError,
+  UsageError,
+  ZkshError,
+} from "./errors.ts";
 export { Election, type ElectionOptions } from "./recipes/locks/election.ts";
-export type { LockEvent, LockListener } from "./recipes/locks/events.ts";
+export type {
+  At,
+  Contending,
+  Gone,
+  LockEvent,
+  LockListener,
+  LostLockReason,
+  Permits,
+  Waiting,
+} from "./recipes/locks/events.ts";
 export type { HeldLock } from "./recipes/locks/held-lock.ts";
 export type { HeldLocks } from "./recipes/locks/held-locks.ts";
 export type {
@@ -18,13 +43,16 @@ export type {
 export {
   type InspectOptions,
   inspectLock,
+  type LockLayout,
   type LockReport,
   type Standing,
 } from "./recipes/locks/inspect/inspect-lock.ts";
 export type { AcquireOptions, Holder, LockOptions } from "./recipes/locks/lock-recipe.ts";
 export { MultiLock } from "./recipes/locks/multi-lock.ts";
 export { Mutex } from "./recipes/locks/mutex.ts";
-export { ReadWriteLock } from "./recipes/locks/read-write-lock.ts";
+export type { QueueLock } from "./recipes/locks/queue/queue-lock.ts";
+export type { Removed } from "./recipes/locks/queue/remove-znodes.ts";
+export { ReadWriteLock, type WriteSide } from "./recipes/locks/read-write-lock.ts";
 export { Semaphore, type SemaphoreOptions } from "./recipes/locks/semaphore.ts";
 export { UniqueLock } from "./recipes/locks/unique-lock.ts";
 export { parseConnectString } from "./session/connect-string.ts";

@@ -112,6 +112,23 @@ describe("imports", () => {
   });
 });
 
+describe("the library", () => {
+  test("knows no variable of the command line, in any file that it loads", () => {
+    const loaded = new Set<string>();
+    const load = (name: string) => {
+      const file = files.find((each) => each.name === name);
+      if (file === undefined || loaded.has(name)) return;
+      loaded.add(name);
+      for (const path of importsOf(file.source))
+        if (path.startsWith(".")) load(relative(src, join(src, dirname(name), path)));
+    };
+    load("index.ts");
+    expect(loaded.size).toBeGreaterThan(80);
+    const naming = files.filter(({ name, source }) => loaded.has(name) && /ZKSH_/.test(source));
+    expect(naming.map(({ name }) => name)).toEqual([]);
+  });
+});
+
 describe("source", () => {
   // A Map, an array or an object of a class at module level is state too, unless its type is
   // readonly.

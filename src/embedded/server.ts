@@ -33,7 +33,17 @@ const SOCKET = "unix";
 /** How often a server that stalls looks whether it may expire sessions again. */
 const STALL_POLL_MS = 20;
 
-/** Starts a server; resolves when it accepts connections. It lives until it is stopped. */
+/**
+ * Starts a server; resolves when it accepts connections. It lives until it is stopped.
+ *
+ * @example
+ * ```ts
+ * const server = await startEmbeddedServer();
+ * const session = openSession(parseConnectString(server.address));
+ * await session.close();
+ * await server.stop();
+ * ```
+ */
 export async function startEmbeddedServer(
   options: EmbeddedServerOptions = {},
 ): Promise<EmbeddedServer> {

@@ -11,6 +11,12 @@ const MAX_SOCKET_BYTES = 103;
 /**
  * Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. `unix:PATH` is
  * the socket of an embedded server, alone and without a chroot. Throws UsageError.
+ *
+ * @example
+ * ```ts
+ * parseConnectString("zk1:2181,[::1]:2182/app");
+ * // { servers: [{ host: "zk1", port: 2181 }, { host: "::1", port: 2182 }], chroot: "/app" }
+ * ```
  */
 export function parseConnectString(text: string): { servers: ServerAddress[]; chroot: string } {
   if (text.startsWith(SOCKET)) return { servers: [parseSocket(text)], chroot: "" };

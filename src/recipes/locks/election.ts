@@ -16,6 +16,7 @@ const LATCH: QueueLockShape = {
   labels: { curator: "latch-" },
 };
 
+/** As for every lock, and a name for the candidate. */
 export interface ElectionOptions extends LockOptions {
   /**
    * What others see of a candidate, as Curator's LeaderLatch has it; left out: the holder's record.
@@ -24,8 +25,14 @@ export interface ElectionOptions extends LockOptions {
 }
 
 /**
- * One leader, and those who would be next. Candidates and leaders of Curator's LeaderLatch take
- * part.
+ * One leader, and the candidates who queue behind it. Candidates and leaders of Curator's
+ * LeaderLatch take part.
+ *
+ * @example
+ * ```ts
+ * const leading = await new Election(session, "/election", { id: "web1" }).acquire();
+ * leading.signal.addEventListener("abort", stopWork);
+ * ```
  */
 export class Election extends QueueLock {
   constructor(session: Session, path: string, { id, ...options }: ElectionOptions = {}) {

@@ -5,7 +5,7 @@
 import type { LockMode, Party, RevokeRequest } from "./holder-record.ts";
 import type { Removed } from "./queue/remove-znodes.ts";
 
-interface At {
+export interface At {
   /** The lock's path. */
   readonly path: string;
 }
@@ -51,7 +51,7 @@ export interface Waiting extends At {
 }
 
 /** A ticket that was in front of ours is gone: released, given up, expired or deleted. */
-interface Gone extends At {
+export interface Gone extends At {
   readonly ahead: string;
   readonly aheadBy?: Contending;
   /** How long it held the lock, where it did and where that can be told. */

@@ -41,6 +41,16 @@ interface Progress {
 
 type AbortableAttempt = Attempt & { readonly signal: AbortSignal };
 
+/**
+ * Several locks, all or none: acquired in the order of their paths, so that two MultiLocks cannot
+ * block each other.
+ *
+ * @example
+ * ```ts
+ * const held = await new MultiLock(session, ["/locks/a", "/locks/b"]).acquire();
+ * await held.release();
+ * ```
+ */
 export class MultiLock extends LockRecipe<HeldLocks> {
   /** In order, each once. */
   readonly paths: readonly string[];

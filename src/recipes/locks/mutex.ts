@@ -12,6 +12,16 @@ export const MUTEX: QueueLockShape = {
  * An exclusive lock: first come first served, one at a time. Respects and is respected by Curator's
  * InterProcessMutex, go-zookeeper's Lock and ZooKeeper's WriteLock; with `compat: "all"` also by
  * kazoo's Lock.
+ *
+ * @example
+ * ```ts
+ * const held = await new Mutex(session, "/locks/deploy").acquire({ waitMs: 10_000 });
+ * try {
+ *   await deploy({ signal: held.signal });
+ * } finally {
+ *   await held.release();
+ * }
+ * ```
  */
 export class Mutex extends QueueLock {
   constructor(session: Session, path: string, options?: LockOptions) {

@@ -24,6 +24,15 @@ function side(mode: "read" | "write"): QueueLockShape {
  * Readers together, writers alone, first come first served: a writer that waits is not overtaken by
  * later readers. Respects and is respected by a Mutex on the same path and by Curator's
  * InterProcessReadWriteLock; with `compat: "all"` also by kazoo's.
+ *
+ * @example
+ * ```ts
+ * const lock = new ReadWriteLock(session, "/locks/db");
+ * const reading = await lock.read.acquire();
+ * await reading.release();
+ * const writing = await lock.write.acquire();
+ * await writing.release();
+ * ```
  */
 export class ReadWriteLock {
   readonly read: QueueLock;
@@ -114,7 +123,7 @@ export class ReadWriteLock {
   }
 }
 
-/** Alone. */
+/** The side of a read-write lock that is held alone. */
 export class WriteSide extends QueueLock {
   /**
    * As everywhere; `holding` is what the caller has of the same lock, and cannot keep: it would

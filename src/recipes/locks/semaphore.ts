@@ -34,6 +34,7 @@ import { checkNumbers } from "./queue/ticket-numbers.ts";
 import { refreshDelay } from "./queue/wait-turn.ts";
 import { encodeLimit, mustRecordLimit } from "./semaphore-limit.ts";
 
+/** How many permits there are, and how many one holder takes. */
 export interface SemaphoreOptions extends LockOptions {
   /**
    * How many permits there are; the same for all who use the path. Recorded with the path when that
@@ -59,6 +60,15 @@ interface HoldOptions {
   readonly hasWaited?: boolean;
 }
 
+/**
+ * Up to `limit` permits at a time, first come first served.
+ *
+ * @example
+ * ```ts
+ * const permit = await new Semaphore(session, "/sem/reports", { limit: 3 }).acquire();
+ * await permit.release();
+ * ```
+ */
 export class Semaphore extends LockRecipe<HeldLock> {
   readonly path: string;
   readonly limit: number;

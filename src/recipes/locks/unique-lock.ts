@@ -25,6 +25,16 @@ import { type Removed, unlessSessionEnds } from "./queue/remove-znodes.ts";
 import { ConnectionLosses, isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
 import type { OwnedZnodes } from "./queue/ticket.ts";
 
+/**
+ * An exclusive lock that is one ephemeral znode at the path itself. Waiters do not queue: all of
+ * them try again when it is gone.
+ *
+ * @example
+ * ```ts
+ * const held = await new UniqueLock(session, "/master").acquire();
+ * await held.release();
+ * ```
+ */
 export class UniqueLock extends LockRecipe<HeldLock> {
   readonly path: string;
 

@@ -16,6 +16,14 @@ import { nothing, readData, readNames, writePath, Znodes } from "./znodes.ts";
 /**
  * Opens a session. Returns at once; the first call (or `connected()`) waits for a server. Throws
  * UsageError.
+ *
+ * @example
+ * ```ts
+ * const session = openSession({ ...parseConnectString("zk1,zk2/app"), timeoutMs: 10_000 });
+ * await session.create("/config", Buffer.from("{}"));
+ * const { data, stat } = await session.getData("/config");
+ * await session.close();
+ * ```
  */
 export function openSession(options: SessionOptions): S.Session {
   const { timeoutMs } = options;

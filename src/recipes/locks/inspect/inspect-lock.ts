@@ -34,7 +34,7 @@ import {
 export type { QueueMember as Standing } from "./arrange-queue.ts";
 
 /** Who uses a path, and for what. */
-type LockLayout =
+export type LockLayout =
   | "curator-lock"
   | "curator-read-write"
   | "curator-semaphore"
@@ -70,6 +70,14 @@ export interface InspectOptions extends ReadOptions {
   readonly known?: Map<string, Data>;
 }
 
+/**
+ * Reads who holds a lock and who waits for it, in two round trips.
+ *
+ * @example
+ * ```ts
+ * const { holders, waiters } = await inspectLock(session, "/locks/deploy", {});
+ * ```
+ */
 export async function inspectLock(
   session: Session,
   path: string,
