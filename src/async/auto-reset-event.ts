@@ -1,4 +1,4 @@
-/** Wakes whoever waits; a ring while nobody waits is kept. */
+/** Wakes the waiter; a ring without a waiter is kept for the next one. */
 export class AutoResetEvent {
   #isRung = false;
   #wake: (() => void) | undefined;

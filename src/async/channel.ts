@@ -1,6 +1,4 @@
-/**
- * Values from those who tell to the one who listens, in order, without keeping the tellers waiting.
- */
+/** Values from producers to one consumer, in order; a producer never waits. */
 export class Channel<T> implements AsyncIterable<T> {
   readonly #waiting: T[] = [];
   #wake: (() => void) | undefined;
@@ -11,7 +9,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#wake?.();
   }
 
-  /** Ends the iteration when everything has been told. */
+  /** Ends the iteration when every value has been consumed. */
   close(): void {
     this.#isClosed = true;
     this.#wake?.();

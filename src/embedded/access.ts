@@ -1,4 +1,4 @@
-/** Who somebody is, what an access list may say, and what it permits. */
+/** Identities, the rules for access lists, and what they permit. */
 import { createHash } from "node:crypto";
 import type { AclRecord } from "../wire/records.ts";
 import { refuse } from "./refusal.ts";

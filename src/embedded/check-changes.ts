@@ -35,7 +35,7 @@ export interface CheckContext {
   find(path: string): ZnodeState | undefined;
   readonly identities: readonly AuthIdentity[];
   readonly sessionId: bigint;
-  /** Left out where nobody enforces them. */
+  /** Left out where quotas are not enforced. */
   readonly quotas: Quotas | undefined;
 }
 

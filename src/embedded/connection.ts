@@ -24,8 +24,11 @@ export interface Host {
   forget(connection: Connection): void;
 }
 
-/** Somebody who connects and says nothing, or is told goodbye and does not leave, is hung up on. */
-const PATIENCE_MS = 10_000;
+/**
+ * A client that sends no handshake, or does not close after its session has ended, is
+ * disconnected after this time.
+ */
+const IDLE_LIMIT_MS = 10_000;
 const WORD_BYTES = 4;
 /**
  * Replies are handed to the socket when there are this many bytes of them; otherwise once a turn.
@@ -47,7 +50,7 @@ export class Connection implements RequestSource {
   readonly #frames: FrameReader;
   readonly #reader = new JuteReader();
   readonly #writer = new JuteWriter();
-  #patience: NodeJS.Timeout;
+  #idleTimer: NodeJS.Timeout;
   /** What has come as long as it can still be a four-letter word. */
   #opening: Buffer | undefined = Buffer.alloc(0);
   #session: Session | undefined;
@@ -63,7 +66,7 @@ export class Connection implements RequestSource {
     this.remotePort = socket.remotePort ?? 0;
     this.#identities = [{ scheme: "ip", id: this.remoteAddress }];
     this.#frames = new FrameReader(host.maxRequestBytes);
-    this.#patience = setTimeout(() => this.destroy(), PATIENCE_MS).unref();
+    this.#idleTimer = setTimeout(() => this.destroy(), IDLE_LIMIT_MS).unref();
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("drain", () => this.resume());
     socket.on("error", () => {});
@@ -166,7 +169,7 @@ export class Connection implements RequestSource {
     } else {
       session.connection = this;
       this.#session = session;
-      clearTimeout(this.#patience);
+      clearTimeout(this.#idleTimer);
       const { id: sessionId, timeoutMs, password } = session;
       writeConnectResponse(this.#writer, { sessionId, timeoutMs, password }, request);
     }
@@ -245,13 +248,13 @@ export class Connection implements RequestSource {
     this.#flush();
     this.#isOver = true;
     this.#socket.destroySoon();
-    // Not a timer of its own: what it refers to would outlive the connection by all that patience.
-    clearTimeout(this.#patience);
-    this.#patience = setTimeout(() => this.#socket.destroy(), PATIENCE_MS).unref();
+    // Not a timer of its own: what it refers to would outlive the connection by the whole limit.
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => this.#socket.destroy(), IDLE_LIMIT_MS).unref();
   }
 
   #closed(): void {
-    clearTimeout(this.#patience);
+    clearTimeout(this.#idleTimer);
     this.#isOver = true;
     this.#host.keeper.watches.removeAll(this);
     if (this.#session?.connection === this) this.#session.connection = undefined;

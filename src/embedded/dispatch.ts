@@ -50,7 +50,7 @@ export function dispatch(
     const body = handler(keeper, caller, request);
     return { zxid: keeper.lastZxid, err: 0, body };
   } catch (error) {
-    // Whatever else goes wrong with a request is put down to the way it was written, as ZooKeeper
+    // Any other failure of a request is reported as a marshalling error, as ZooKeeper
     // does.
     const { code, body } =
       error instanceof Refusal ? error : new Refusal(ErrorCode.marshallingError);

@@ -1,4 +1,4 @@
-/** What the server says of itself to whoever sends it four letters. */
+/** The answers to ZooKeeper's four-letter words. */
 import { hostname } from "node:os";
 import { hexId } from "../text/hex-id.ts";
 import type { Connection } from "./connection.ts";

@@ -4,7 +4,7 @@ import type { ServerState } from "./server-state.ts";
 import type { Session } from "./sessions.ts";
 import type { Watcher } from "./watches.ts";
 
-/** Whoever sent the request: the connection, with the session it is attached to. */
+/** The sender of the request: the connection, with the session it is attached to. */
 export interface RequestSource extends Watcher {
   readonly session: Session;
   readonly identities: readonly AuthIdentity[];

@@ -3,8 +3,8 @@ import type { ServerState } from "./server-state.ts";
 import type { Session } from "./sessions.ts";
 
 /**
- * Opens a session, or gives an old one back to whoever knows its password. `expired`: there is no
- * such session (any more).
+ * Opens a session, or gives an old one back to a client that knows its password. `expired`: there is
+ * no such session (any more).
  * `hang-up`: the client has seen more than this server knows, and must look for another one.
  */
 export function attach(

@@ -19,7 +19,7 @@ import {
   setData,
 } from "./writes.ts";
 
-/** Nobody waits for more than this in one answer; who asks for it is up to no good. */
+/** No client needs more than this in one answer; asking for it is an attack. */
 const MAX_REPLY_BYTES = 64 << 20;
 
 interface WriteOperation {
@@ -100,7 +100,7 @@ function writeError(writer: JuteWriter, err: number): void {
 }
 
 /**
- * Each read succeeds or fails for itself. Watches are not set here, whatever the client asks for.
+ * Each read succeeds or fails for itself. Watches that the client asks for are not set here.
  */
 export const multiRead: Handler = (keeper, caller, request) => {
   const operations = readOperations(request);

@@ -1,6 +1,6 @@
 /** Paths as a server sees them. It trusts no client to have checked them. */
 
-/** Nobody may delete these. */
+/** These cannot be deleted. */
 export const SYSTEM_PATHS: ReadonlySet<string> = new Set([
   "/",
   "/zookeeper",

@@ -117,7 +117,7 @@ function parseNumbers(data: Buffer | null): Numbers {
   return numbers;
 }
 
-/** As ZooKeeper stumbles: limits that cannot be read let nobody write. */
+/** As in ZooKeeper, limits that cannot be read refuse every write. */
 function checked(data: Buffer | null): Buffer | null {
   const text = data?.toString() ?? "";
   const isGood =

@@ -2,7 +2,7 @@ import { ErrorCode } from "../wire/protocol.ts";
 import type { Body } from "./handler.ts";
 
 /**
- * The server's no to one request. Not an Error: nobody looks at its stack, and taking one costs
+ * The server refuses one request. Not an Error: its stack is never read, and taking one costs
  * more than the request.
  */
 export class Refusal {

@@ -13,7 +13,7 @@ export interface ServerStateOptions {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
   readonly enforceQuotas: boolean;
-  /** Milliseconds by a clock that nobody sets. */
+  /** Milliseconds by a clock that cannot be set. */
   readonly now: () => number;
 }
 
@@ -82,7 +82,7 @@ export class ServerState {
   }
 
   /**
-   * Deletes containers that have become empty, and childless znodes that nobody has changed for
+   * Deletes containers that have become empty, and childless znodes that have not changed for
    * their time to live.
    */
   reap(): void {

@@ -18,7 +18,7 @@ export interface EmbeddedServer {
   readonly port: number;
   /** As a connect string: `127.0.0.1:PORT`, or `unix:PATH`. */
   readonly address: string;
-  /** Hangs up on everybody and forgets everything. */
+  /** Closes every connection and forgets all data. */
   stop(): Promise<void>;
   /** Ends a session now, as if its timeout had passed. False when there is none of that id. */
   expireSession(id: bigint): boolean;

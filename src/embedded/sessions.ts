@@ -67,7 +67,7 @@ export class Sessions {
     this.#expiry.remove(session);
   }
 
-  /** Those that nobody has heard of for their whole timeout. They are still to be ended. */
+  /** Sessions that sent nothing for their whole timeout. They are still to be ended. */
   takeExpired(): Session[] {
     return this.#expiry.takeExpired(this.#now());
   }

@@ -11,7 +11,7 @@ export interface EmbeddedServerOptions {
   readonly host?: string | undefined;
   /**
    * A socket in the file system to listen on, instead of an address and port. Only users who may
-   * enter its directory can connect: the server itself asks nobody for a password.
+   * enter its directory can connect: the server itself asks for no password.
    */
   readonly socketPath?: string | undefined;
   /**

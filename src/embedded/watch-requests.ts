@@ -21,7 +21,7 @@ export const setWatches: Handler = (keeper, caller, request) => {
   return undefined;
 };
 
-/** Lasting watches are only set: nobody compares zxids for them. */
+/** Persistent watches are only set: their zxids are not compared. */
 export const setWatches2: Handler = (keeper, caller, request) => {
   const relativeZxid = request.long();
   const [data, exist, children] = [readPaths(request), readPaths(request), readPaths(request)];

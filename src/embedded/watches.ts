@@ -5,7 +5,7 @@
 import { EventType } from "../wire/protocol.ts";
 import type { AclRecord } from "../wire/records.ts";
 
-/** Somebody who can be told: a connection. */
+/** A connection that events can be sent to. */
 export interface Watcher {
   /** Hears nothing of a znode whose access list does not let it read. */
   notify(type: number, path: string, acl: readonly AclRecord[]): void;
@@ -26,7 +26,7 @@ export type WatchMode = "one-shot" | "persistent" | "recursive";
 export class WatchTable {
   readonly #byPath = new Map<string, Map<Watcher, WatchMode>>();
   readonly #byWatcher = new Map<Watcher, Set<string>>();
-  /** As long as there are none, nobody looks at ancestors. */
+  /** While there are none, ancestors need not be looked at. */
   #recursive = 0;
 
   add(path: string, watcher: Watcher, mode: WatchMode): void {
@@ -60,11 +60,11 @@ export class WatchTable {
   }
 
   /**
-   * Tells everybody concerned, but for those in `told`; returns everybody concerned. Uses up
+   * Notifies every watcher concerned, except those in `told`; returns all of them. Uses up
    * one-shot watches.
    */
   trigger(type: number, { path, acl }: Changed, told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
-    if (this.#byPath.size === 0) return NOBODY;
+    if (this.#byPath.size === 0) return NO_WATCHERS;
     const concerned = this.#concerned(type, path);
     for (const watcher of concerned) if (!told?.has(watcher)) watcher.notify(type, path, acl);
     return concerned;
@@ -92,7 +92,7 @@ export class WatchTable {
 
   #concerned(type: number, path: string): ReadonlySet<Watcher> {
     const own = this.#byPath.get(path);
-    if (own === undefined && this.#recursive === 0) return NOBODY;
+    if (own === undefined && this.#recursive === 0) return NO_WATCHERS;
     const concerned = new Set<Watcher>();
     for (const [watcher, mode] of own ?? []) {
       if (mode !== "recursive" || type !== EventType.childrenChanged) concerned.add(watcher);
@@ -120,7 +120,7 @@ export class WatchTable {
   }
 }
 
-const NOBODY: ReadonlySet<Watcher> = new Set();
+const NO_WATCHERS: ReadonlySet<Watcher> = new Set();
 
 /** The two tables, and which of them a change concerns. */
 export class Watches {

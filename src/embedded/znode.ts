@@ -1,6 +1,6 @@
 import type { AclRecord, StatRecord } from "../wire/records.ts";
 
-/** What ends a znode, besides somebody who deletes it. */
+/** What ends a znode, besides a delete. */
 export type Lifetime =
   | { readonly kind: "persistent" }
   | { readonly kind: "ephemeral"; readonly owner: bigint }

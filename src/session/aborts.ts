@@ -1,4 +1,4 @@
-/** Who is to be told when a signal aborts. */
+/** Which calls to end when a signal aborts. */
 
 interface Waiting {
   readonly calls: Set<() => void>;

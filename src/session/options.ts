@@ -29,7 +29,7 @@ export interface SessionOptions {
   /** How long the first connection may take before the session gives up. */
   readonly connectTimeoutMs?: number;
   /**
-   * How long to go on when every address refuses at once (nobody listens there); at most
+   * How long to go on when every address refuses at once (no server listens there); at most
    * `connectTimeoutMs`.
    */
   readonly refusedTimeoutMs?: number;
@@ -48,8 +48,8 @@ export interface SessionOptions {
   readonly auth?: readonly { readonly scheme: string; readonly credential: Buffer }[];
   readonly tls?: TlsOptions;
   /**
-   * Gets one line per thing that happens on the wire; secrets never appear in it. Looked up anew
-   * for each line.
+   * Gets one line for each event on the wire; credentials never appear in it. Looked up anew for
+   * each line.
    */
   readonly trace?: ((line: string) => void) | undefined;
 }

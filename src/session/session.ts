@@ -36,7 +36,7 @@ export interface Acl {
 
 export const Permission = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
 
-/** Open to everybody: what zkCli uses when no ACL is given. */
+/** All permissions for every client: what zkCli uses when no ACL is given. */
 export const OPEN_ACL: readonly Acl[] = [{ perms: Permission.all, scheme: "world", id: "anyone" }];
 
 /** An identity the server has accepted for this session. */
@@ -295,7 +295,7 @@ export interface Session {
     options?: CallOptions,
   ): Promise<void>;
   /**
-   * Takes a listener off `path`, whatever kind of watch it was given to; the server forgets the
+   * Takes a listener off `path`, from every kind of watch; the server forgets the
    * watch with its last listener. Resolves to the kinds it was taken off; none when it was not
    * there.
    */
@@ -311,7 +311,7 @@ export interface Session {
   reconfig(change: Reconfiguration): Promise<Data>;
 
   /**
-   * Ends the session. Requests already made are finished first; the goodbye leaves in the same
+   * Ends the session. Requests already made are finished first; closeSession leaves in the same
    * flight as they do. Never rejects: where no server can be told, ZooKeeper lets the session
    * expire.
    */

@@ -246,7 +246,7 @@ onBothServers((server) => {
     expect(await client.exists("/e")).toMatchObject({ err: 0 });
   });
 
-  test("pings have one number, whatever they are sent with", async () => {
+  test("pings have one number, whatever number they are sent with", async () => {
     const client = await server.open();
     client.connection.write(
       Buffer.concat([client.request(Opcode.ping, undefined, 7), client.request(11, undefined, 7)]),

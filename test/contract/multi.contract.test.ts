@@ -304,7 +304,7 @@ onBothServers((server) => {
       expect(await other.heard()).toEqual(events);
     });
 
-    test("that fails tells nobody", async () => {
+    test("that fails triggers no watch", async () => {
       const [client, other] = await server.pair();
       await client.create("/a");
       await other.getData("/a", true);

@@ -228,7 +228,7 @@ onBothServers((server) => {
       ]);
     });
 
-    test("of others' writes: nobody reads the new before having heard of it", async () => {
+    test("of others' writes: a watcher hears of a change before it can read it", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       for (let round = 0; round < 20; round++) {
@@ -565,7 +565,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["dataChanged /n", "dataChanged /n"]);
     });
 
-    test("somebody else's stay", async () => {
+    test("watches of other sessions stay", async () => {
       const [watcher, other] = await server.pair();
       await watcher.create("/n");
       await watcher.getData("/n", true);
@@ -696,7 +696,7 @@ onBothServers((server) => {
     });
   });
 
-  test("ephemerals of a closed session: everybody hears it", async () => {
+  test("ephemerals of a closed session: every watcher hears of their end", async () => {
     const [watcher, owner] = await server.pair();
     await owner.create("/e", { flags: Flags.ephemeral });
     await watcher.exists("/e", true);

@@ -253,7 +253,7 @@ onBothServers((server) => {
       expect(await client.delete("/a", 5)).toMatchObject({ err: ErrorCode.badVersion });
     });
 
-    test("somebody else's ephemeral", async () => {
+    test("another session's ephemeral", async () => {
       const [client, other] = await server.pair();
       await client.create("/e", { flags: Flags.ephemeral });
       expect(await other.delete("/e")).toMatchObject({ err: 0 });

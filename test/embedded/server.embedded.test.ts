@@ -53,7 +53,7 @@ describe("startEmbeddedServer", () => {
     expect(await session.exists("/e")).toMatchObject({ ephemeralOwner: id });
   });
 
-  test("stall answers nobody, old or new, and then everybody", async () => {
+  test("a stalled server answers no connection, old or new, and then all of them", async () => {
     const server = await start();
     const client = await RawClient.open(server.address, "");
     server.stall(10);

@@ -26,7 +26,7 @@ describe("Watches", () => {
     expect(watches.size).toBe(0);
   });
 
-  test("a deletion is told once to whoever watches data and children", () => {
+  test("a watcher of data and children hears of a deletion once", () => {
     watches.data.add("/a", ann, "one-shot");
     watches.children.add("/a", ann, "one-shot");
     watches.children.add("/a", bob, "one-shot");

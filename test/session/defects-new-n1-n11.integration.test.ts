@@ -167,7 +167,7 @@ describe("N8 close() races", () => {
     expect(proxy.connections).toBe(0);
   });
 
-  test("a session closed during the handshake with work to do does it, then says goodbye", async () => {
+  test("a session closed during the handshake with work to do does it, then sends closeSession", async () => {
     const { server, proxy, arrived } = await answerUnderWay();
     const session = open(proxy.address);
     await arrived;
@@ -181,7 +181,7 @@ describe("N8 close() races", () => {
     expect(asked(server)).toEqual([Op.create, Op.closeSession]);
   });
 
-  test("a session closed while disconnected says goodbye to the next server that answers", async () => {
+  test("a session closed while disconnected sends closeSession to the next server that answers", async () => {
     const server = await fake();
     const session = open(server.address);
     await session.connected();
@@ -241,7 +241,7 @@ describe("N10 a throwing callback or watcher aborts the parse loop", () => {
 });
 
 describe("N11 after expiry the state ends as DISCONNECTED", () => {
-  test("an expired session stays lost, and says so to whoever asks", async () => {
+  test("an expired session stays lost, and says so on every call", async () => {
     const server = await fake();
     const session = open(server.address);
     await session.connected();

@@ -87,7 +87,7 @@ describe("N15 the queue cannot be cancelled", () => {
 });
 
 describe("N16 no back-off when the drop follows a good handshake", () => {
-  test("a server that drops every connection after the handshake is left in peace more and more", async () => {
+  test("a server that drops every connection after the handshake is tried less and less often", async () => {
     const server = await dropAfterHandshake();
     const session = open(server.address);
     await session.connected();
@@ -132,7 +132,7 @@ describe("N19 setData(path, null) throws", () => {
 });
 
 describe("N20 socket handlers are bound to the manager, not the socket", () => {
-  test("an event of a socket reaches whom it is meant for, and nobody once the socket is given up", async () => {
+  test("an event of a socket reaches its own connection, and none once the socket is given up", async () => {
     const server = await fake();
     const told: string[] = [];
     const events = (name: string) => ({

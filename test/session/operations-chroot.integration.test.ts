@@ -123,11 +123,11 @@ test("a znode that only begins like the chroot is not below it", async () => {
   await outside.delete(neighbour);
 });
 
-test("getConfig is the ensemble's, whatever the chroot", async () => {
+test("getConfig is the ensemble's under every chroot", async () => {
   expect((await inside.getConfig()).stat).toEqual((await outside.getConfig()).stat);
 });
 
-test("a chroot that is not there fails every operation but exists and sync, until somebody makes it", async () => {
+test("a chroot that is not there fails every operation but exists and sync, until it is created", async () => {
   const session = openFor(`${sharedServer()}${chroot}/missing`);
   expect(await session.exists("/")).toBeUndefined();
   expect(await session.exists("/a")).toBeUndefined();

@@ -35,7 +35,7 @@ describe("create", () => {
     },
   );
 
-  test("is open to everybody and persistent unless told otherwise", async () => {
+  test("is open and persistent by default", async () => {
     await session.create("/n", null);
     const { acl, stat } = await session.getAcl("/n");
     expect(acl).toEqual(OPEN_ACL);

@@ -406,7 +406,7 @@ describe("connected()", () => {
     expect(session.state).toBe("suspended");
   });
 
-  test("rejects for everybody who waits when the session is closed", async () => {
+  test("rejects for every caller when the session is closed", async () => {
     fake.options.handshake = "silent";
     const { session } = open();
     const waiting = [session.connected(), session.connected({ timeoutMs: 5_000 })];
@@ -476,7 +476,7 @@ describe("close()", () => {
     expect(await tookMs(session.close())).toBeLessThan(AT_ONCE_MS);
   });
 
-  test("finishes what was asked for, says goodbye behind it, and accepts nothing new", async () => {
+  test("finishes pending requests, sends closeSession behind them, and accepts no new ones", async () => {
     const held: FakeReply[] = [];
     fake.options.onRequest = (_, reply) => held.push(reply);
     const { session, changes } = open();
@@ -501,7 +501,7 @@ describe("close()", () => {
     expect(changes.at(-1)).toEqual({ state: "lost", reason: "closed" });
   });
 
-  test("sends what waits for the first connection before it says goodbye", async () => {
+  test("sends what waits for the first connection before closeSession", async () => {
     fake.options.onRequest = ({ opcode }, reply) =>
       opcode === OP.getData ? reply.ok(EMPTY_ZNODE) : false;
     const { session } = open();
@@ -523,7 +523,7 @@ describe("close()", () => {
     expect(await asked).toMatchObject({ exitCode: ExitCode.connection, sent: true });
   });
 
-  test("says goodbye once, however often it is called, and every call waits for it", async () => {
+  test("sends closeSession once, however often it is called, and every call waits for it", async () => {
     const held: FakeReply[] = [];
     fake.options.onRequest = (_, reply) => held.push(reply);
     const { session, changes } = open();
@@ -542,7 +542,7 @@ describe("close()", () => {
     expect(changes).toHaveLength(2);
   });
 
-  test("says goodbye on the next connection when it is called while suspended", async () => {
+  test("sends closeSession on the next connection when it is called while suspended", async () => {
     const { session } = open();
     await session.connected();
     fake.options.handshake = "close";

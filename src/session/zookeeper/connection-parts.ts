@@ -12,7 +12,7 @@ import { RequestWriter } from "./requests/request-writer.ts";
 import { WatchReregistration } from "./watches/reregister-watches.ts";
 import { WatchRegistry } from "./watches/watch-registry.ts";
 
-/** The parts of one session that only hold something, and call nobody back. */
+/** The parts of one session that hold its data and call no other part back. */
 export interface ConnectionParts {
   readonly options: SessionOptions;
   readonly clock: Clock;

@@ -48,7 +48,7 @@ export class Connection {
     return this.#life.id;
   }
 
-  /** The lowest that any server has granted; before the first, what was asked for. */
+  /** The lowest that any server has granted; before the first, the requested timeout. */
   get timeoutMs(): number {
     return this.#life.timeoutMs;
   }

@@ -4,7 +4,7 @@ export interface ConnectFailure {
   readonly says: string;
   /**
    * `permanent`: the same answer will come again (wrong certificate, not a ZooKeeper, no such host).
-   * `refused`: nobody listens there now. `transient`: anything else.
+   * `refused`: no server listens there now. `transient`: anything else.
    */
   readonly kind: "permanent" | "refused" | "transient";
 }

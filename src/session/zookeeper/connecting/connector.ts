@@ -84,7 +84,7 @@ export class Connector {
     Promise.all([this.#servers.next(search), loadTls(this.#tls)]).then(
       ([endpoint, tls]) => this.#attempt(endpoint, tls),
       () => {
-        // Only stop() ends a search in vain, and whoever stopped it does not want to hear of it.
+        // Only stop() makes the search fail, and its caller needs no error.
         this.#searching = false;
       },
     );

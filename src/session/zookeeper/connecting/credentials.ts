@@ -4,8 +4,8 @@ import { MAX_LOSSES } from "../requests/request.ts";
 
 interface Credential {
   readonly scheme: string;
-  readonly secret: Buffer;
-  /** Told of the first answer; later replays have nobody waiting. */
+  readonly bytes: Buffer;
+  /** Called with the first answer; later replays have no caller. */
   settle: ((failure: { code: number } | null) => void) | undefined;
   /** How many connections were lost before it was answered. */
   losses: number;
@@ -21,8 +21,8 @@ export class Credentials {
   #awaiting: { readonly credential: Credential; readonly sentAt: number }[] = [];
 
   /**
-   * The oldest that somebody waits for and the server has not judged: it answers these when it
-   * reads them, past all that it has in hand. Those that were shown of our own accord are no reason
+   * The oldest with a caller that the server has not answered: it answers credentials when it reads
+   * them, before the requests it is working on. Credentials that were only replayed are no reason
    * to leave a server that answers everything else.
    */
   get oldestSentAt(): number | undefined {
@@ -32,10 +32,10 @@ export class Credentials {
   /** Returns the function that takes it back, as long as it has not been sent. */
   add(
     scheme: string,
-    secret: Buffer,
+    bytes: Buffer,
     settle?: (failure: { code: number } | null) => void,
   ): () => void {
-    const credential: Credential = { scheme, secret, settle, losses: 0 };
+    const credential: Credential = { scheme, bytes, settle, losses: 0 };
     this.#known.push(credential);
     return () => {
       if (!this.#sent.has(credential) && this.#known.includes(credential)) this.#forget(credential);
@@ -53,7 +53,7 @@ export class Credentials {
       writer.int(Opcode.auth);
       writer.int(0);
       writer.string(credential.scheme);
-      writer.buffer(credential.secret);
+      writer.buffer(credential.bytes);
       writer.endFrame(frame);
     }
   }
@@ -61,7 +61,7 @@ export class Credentials {
   /**
    * The server has judged the oldest credential in flight. A refused one is forgotten; `isFatal`
    * when it is one that the session was opened with or had been granted, because going on without
-   * it would be going on as somebody else.
+   * the session would go on with another identity.
    */
   answered(code: number): { isFatal: boolean } {
     const credential = this.#awaiting.shift()?.credential;
@@ -73,7 +73,7 @@ export class Credentials {
     return { isFatal: code !== 0 && settle === undefined };
   }
 
-  /** All are shown again on the next connection, but for new ones that nobody answers. */
+  /** All are sent again on the next connection, except new ones that were lost too often. */
   connectionLost({ hadSession }: { hadSession: boolean }): void {
     const lost = this.#awaiting.map(({ credential }) => credential);
     this.#awaiting = [];
@@ -88,7 +88,7 @@ export class Credentials {
     }
   }
 
-  /** The session is over: whoever still waits for an answer gets this one. */
+  /** The session is over: callers that still wait get this error number. */
   lose(code: number = ErrorCode.sessionExpired): void {
     for (const { settle } of this.#known.splice(0)) settle?.({ code });
   }

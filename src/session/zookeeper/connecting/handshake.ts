@@ -84,7 +84,7 @@ export class Handshake {
     return this.#grantedTimeoutMs !== undefined;
   }
 
-  /** The first write on a new connection: the handshake and whatever may leave with it. */
+  /** The first write on a new connection: the handshake and the requests that may leave with it. */
   firstFlight(now: number): Buffer {
     const writer = new JuteWriter();
     const frame = writer.beginFrame();

@@ -38,7 +38,7 @@ export interface LinkEvents {
   open(): void;
   data(chunk: Buffer): void;
   drain(): void;
-  /** Called once, whatever ended the connection. */
+  /** Called once, with the error if there was one. */
   closed(error: Error | undefined): void;
 }
 

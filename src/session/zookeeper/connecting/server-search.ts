@@ -23,7 +23,7 @@ export interface ServerSearchEvents {
   /** A server has accepted the connection; the handshake is about to leave. */
   greeting(endpoint: Endpoint): void;
   attached(attached: Attached): void;
-  /** An attempt has failed, with whatever had left in its first flight; the search goes on. */
+  /** An attempt has failed, and the requests sent with its handshake; the search goes on. */
   attemptFailed(): void;
   /** There was no server in the time for finding the first one: the search is over. */
   unreachable(message: string): void;
@@ -43,7 +43,7 @@ export class ServerSearch {
   readonly #handshake: Handshake;
   readonly #events: ServerSearchEvents;
   readonly #servers: ServerList;
-  readonly #patience: ConnectTimeout;
+  readonly #connectTimeout: ConnectTimeout;
   readonly #connector: Connector;
   #readWriteSearch: AbortController | undefined;
   /** The connection has answered something after its handshake. */
@@ -59,7 +59,7 @@ export class ServerSearch {
     this.#handshake = handshake;
     this.#events = events;
     this.#servers = new ServerList(options.servers);
-    this.#patience = new ConnectTimeout(options, this.#servers, clock, (message) =>
+    this.#connectTimeout = new ConnectTimeout(options, this.#servers, clock, (message) =>
       events.unreachable(message),
     );
     this.#connector = new Connector(this.#servers, options.tls, handshake, clock, {
@@ -75,7 +75,7 @@ export class ServerSearch {
    * allow.
    */
   start(): void {
-    if (!this.#handshake.hasMetServer) this.#patience.start();
+    if (!this.#handshake.hasMetServer) this.#connectTimeout.start();
     this.#connector.search();
   }
 
@@ -113,7 +113,7 @@ export class ServerSearch {
   /** For good. */
   stop(): void {
     this.#readWriteSearch?.abort();
-    this.#patience.stop();
+    this.#connectTimeout.stop();
     this.#connector.stop();
   }
 
@@ -122,13 +122,13 @@ export class ServerSearch {
     const { grantedTimeoutMs } = this.#handshake;
     const share =
       grantedTimeoutMs === undefined
-        ? this.#patience.limitMs / size
+        ? this.#connectTimeout.limitMs / size
         : grantedTimeoutMs / Math.max(size, MIN_REATTEMPTS);
     return Math.min(Math.max(MIN_ATTEMPT_MS, share), MAX_ATTEMPT_MS);
   }
 
   #attached(attached: Attached): void {
-    this.#patience.stop();
+    this.#connectTimeout.stop();
     this.#isProved = false;
     this.#events.attached(attached);
   }
@@ -136,7 +136,7 @@ export class ServerSearch {
   #attemptFailed(endpoint: Endpoint, why: ConnectFailure): void {
     this.#options.trace?.(`${endpoint.address} (${endpoint.ip}): ${why.says}`);
     this.#events.attemptFailed();
-    if (!this.#handshake.hasMetServer && this.#patience.tried()) return;
+    if (!this.#handshake.hasMetServer && this.#connectTimeout.tried()) return;
     this.#connector.search();
   }
 }

@@ -24,8 +24,8 @@ export const SINCE: Partial<Record<OpcodeName, Version>> = {
 } satisfies Partial<Record<keyof typeof Opcode, Version>>;
 
 /**
- * The releases of the servers that a session meets: each is asked once, and only when somebody
- * needs to know.
+ * The releases of the servers that a session meets: each is asked once, and only when an
+ * operation needs to know.
  */
 export class ServerVersions {
   readonly #tls: TlsOptions | undefined;
@@ -74,7 +74,7 @@ export class ServerVersions {
   }
 }
 
-/** A server, whatever it is called. */
+/** Identifies a server by its address, not by its name. */
 export function keyOf({ ip, port }: Endpoint): string {
   return `${ip} ${port}`;
 }

@@ -15,8 +15,8 @@ export interface HeartbeatEvents {
 
 /**
  * The timers of a session: heartbeats, the limit on silence, and the end by our own clock. One
- * timer, set to whatever comes first. Beats come at their own pace, whatever else is sent or heard:
- * reads prove nothing to anybody (see Liveness).
+ * timer, set to the earliest of them. Beats keep their pace when other requests are sent or
+ * answered: reads prove nothing (see Liveness).
  */
 export class Heartbeat {
   readonly #liveness: Liveness;

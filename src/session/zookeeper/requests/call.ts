@@ -62,7 +62,7 @@ export function perform<T>(
               about(call),
             ),
           );
-          // The stream cannot be trusted any further: whoever reads it has to drop it.
+          // The stream cannot be trusted any further: the reader of replies has to drop it.
           throw error;
         }
       },

@@ -204,12 +204,12 @@ function row(
   return [code, { name, reason, says, build }];
 }
 
-/** ZooKeeper's name for an error number; a number nobody has told us about stays a number. */
+/** ZooKeeper's name for an error number; an unknown number stays a number. */
 export function errorName(code: number): string {
   return ROWS.get(code)?.name ?? `error ${code}`;
 }
 
-/** The error for a number that a server sent, whatever the number: none may kill the process. */
+/** The error for a number that a server sent, known or not: none may kill the process. */
 export function failureOf(code: number, path?: string): ZkshError {
   const about = path === undefined ? "" : `: ${path}`;
   const details = { code, ...(path === undefined ? {} : { path }) };

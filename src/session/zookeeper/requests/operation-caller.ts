@@ -130,8 +130,8 @@ export class OperationCaller {
   }
 
   /**
-   * Takes off a watch that was set for a caller who has gone: nobody is left to be told of a
-   * failure.
+   * Removes a watch that was set for a caller who gave up; there is no caller to report a failure
+   * to.
    */
   dropWatch(serverPath: string, listener: WatchListener): void {
     this.#forget(serverPath, listener, {}).catch(() => {});
@@ -214,7 +214,7 @@ export class OperationCaller {
 }
 
 /**
- * Questions to servers do not keep the process alive; where somebody waits for the answer, it must
+ * Questions to servers do not keep the process alive; where a caller waits for the answer, it must
  * not end before.
  */
 async function awaited<T>(answer: Promise<T>): Promise<T> {

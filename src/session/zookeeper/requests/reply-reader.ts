@@ -44,7 +44,7 @@ export class ReplyReader {
     this.#read();
   }
 
-  /** Forgets the connection and whatever it sent last. */
+  /** Forgets the connection and the bytes it sent last. */
   detach(): void {
     this.#frames = undefined;
     this.#heldEvent = undefined;
@@ -53,7 +53,7 @@ export class ReplyReader {
   push(chunk: Buffer): void {
     this.#frames?.push(chunk);
     if (this.#heldEvent !== undefined) return;
-    // A new chunk is a new turn: whatever the last one settled has been read.
+    // A new chunk is a new turn: code that awaited the replies of the last one has run.
     this.#repliesUnread = false;
     this.#read();
   }

@@ -1,6 +1,6 @@
 /**
- * Tells every listener. One that throws must not keep the others, or whatever comes behind the
- * event, waiting.
+ * Tells every listener. One that throws must not keep the other listeners, or the replies behind
+ * the event, waiting.
  */
 export function notifyListeners<T>(listeners: Iterable<(event: T) => void>, event: T): void {
   for (const listener of listeners) {
@@ -12,7 +12,7 @@ export function notifyListeners<T>(listeners: Iterable<(event: T) => void>, even
   }
 }
 
-/** Somebody's own fault, but nobody's secret: it surfaces as what it is, an uncaught error. */
+/** A listener's bug must not be swallowed: it is thrown again, as an uncaught error. */
 export function throwLater(error: unknown): void {
   setImmediate(() => {
     throw error;

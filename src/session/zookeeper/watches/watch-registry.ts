@@ -27,7 +27,7 @@ interface Removed {
 
 interface PersistentWatch {
   readonly listeners: Set<WatchListener>;
-  /** Whether the znode is there, as far as events tell; undefined when nobody could say. */
+  /** Whether the znode is there, as far as events tell; undefined when unknown. */
   exists: boolean | undefined;
 }
 
@@ -90,7 +90,7 @@ export class WatchRegistry {
 
   /**
    * Takes `listener` off `path`, or off one kind of watch there. Tells what it was taken off, and
-   * what the server should forget now that nobody listens to it any more.
+   * which watches without listeners the server should forget.
    */
   remove(path: string, listener: WatchListener, only?: WatchKind | "recursive"): Removed {
     const had = { data: false, children: false, persistent: false };
@@ -114,7 +114,7 @@ export class WatchRegistry {
     return { removed: WATCH_KINDS.filter((kind) => had[kind]), forget };
   }
 
-  /** Hands an event of the server to everybody it concerns; one-shot watches are used up by it. */
+  /** Calls the listeners that an event of the server concerns; it uses up one-shot watches. */
   dispatch(wireType: number, path: string): void {
     const type = EVENT_TYPES.get(wireType);
     if (type === undefined) return;

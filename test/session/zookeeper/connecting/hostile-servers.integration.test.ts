@@ -250,7 +250,7 @@ describe("garbage behind a good handshake", () => {
     },
   );
 
-  test("a reply that nobody asked for costs the connection, not the session", async () => {
+  test("a reply without a request costs the connection, not the session", async () => {
     const server = await start({
       onRequest: ({ opcode }, reply) => (opcode === OP.getData ? reply.ok(hex(DATA)) : false),
     });
@@ -263,7 +263,7 @@ describe("garbage behind a good handshake", () => {
     expect(session.id).toBe(id);
   });
 
-  test("answers to pings, credentials and watches that nobody sent are harmless", async () => {
+  test("answers to pings, credentials and watches that were not sent are harmless", async () => {
     const server = await start({
       onRequest: ({ opcode }, reply) => (opcode === OP.getData ? reply.ok(hex(DATA)) : false),
     });

@@ -106,7 +106,7 @@ async function refusal(address: string, options: Partial<SessionOptions>) {
   return { message: error.message, tookMs: performance.now() - startedAt, session };
 }
 
-describe("when nobody answers", () => {
+describe("when no server answers", () => {
   test("the error names every address and why, when the time is over", async () => {
     const blackhole = await proxy();
     blackhole.blackhole();
@@ -181,7 +181,7 @@ describe("when nobody answers", () => {
   });
 });
 
-describe("when somebody answers in time", () => {
+describe("when a server answers in time", () => {
   test("a server that comes up while others are tried gets the session", async () => {
     const late = await proxy();
     await late.refuse();
@@ -450,7 +450,7 @@ describe("a read-only server", () => {
     expect([session.server, readOnly.connections.length]).toEqual([readOnly.address, 1]);
   });
 
-  test("may be the only one: nobody is asked then", async () => {
+  test("may be the only one: no other server is asked then", async () => {
     const readOnly = await startReadOnly();
     const session = open(readOnly.address, { readOnly: true });
     await session.exists("/a");

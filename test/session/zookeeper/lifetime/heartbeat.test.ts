@@ -125,7 +125,7 @@ describe("beats", () => {
     expect(beatsAt()).toEqual([300, 300 + BEAT_MS]);
   });
 
-  test("leave on time, whatever else is sent or heard", () => {
+  test("leave on time while other requests are sent and answered", () => {
     isAnswering = true;
     attach();
     passWithServerTalking(4 * BEAT_MS + 100, () =>

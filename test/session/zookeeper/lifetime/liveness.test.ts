@@ -256,7 +256,7 @@ describe("Liveness", () => {
     expect(liveness.aliveForMs()).toBe(leftSince(heard));
   });
 
-  test("forgets what was sent on an old connection when a new one begins, also if nobody has said that it is gone", () => {
+  test("forgets what was sent on an old connection when a new one begins, also without a detach in between", () => {
     liveness.start(TIMEOUT_MS, clock.now());
     clock.pass(1_000);
     const handshake = clock.now();
@@ -294,7 +294,7 @@ describe("Liveness", () => {
   });
 
   describe("a lease", () => {
-    test("is not there before a committed transaction was answered, whatever else was", () => {
+    test("needs the answer to a committed transaction; other answers give none", () => {
       liveness.start(TIMEOUT_MS, clock.now());
       for (let sent = 0; sent < 5; sent++) sendAfter(1_000);
       expect(liveness.aliveForMs()).toBeGreaterThan(0);

@@ -222,7 +222,7 @@ describe("against a server that keeps a record", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("a read that nobody gave up is repeated on the next connection", async () => {
+  test("a read that was not given up is repeated on the next connection", async () => {
     const session = openFake();
     await session.connected();
     const controller = new AbortController();
@@ -398,7 +398,7 @@ describe("a watch of a call that was given up", () => {
     expect(heard).toEqual([]);
   });
 
-  test("troubles nobody when the session is closed before it can be taken off", async () => {
+  test("raises no error when the session is closed before it can be removed", async () => {
     const unhandled = collectUncaught("unhandledRejection");
     proxy.stall("to-client");
     const controller = new AbortController();

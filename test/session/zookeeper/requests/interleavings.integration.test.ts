@@ -68,7 +68,7 @@ describe("a queue longer than the window goes on", () => {
   });
 });
 
-describe("a read that left together with its goodbye", () => {
+describe("a read that left together with closeSession", () => {
   test("is made again in a new session when the connection breaks behind the handshake", async () => {
     const server = await fake({
       onRequest: ({ opcode, connection }, reply) => {

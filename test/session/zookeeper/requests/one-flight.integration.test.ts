@@ -76,7 +76,7 @@ function opcodesIn(bytes: Buffer): number[] {
 }
 
 describe("in the first flight", () => {
-  test("a read and the goodbye leave together with the handshake, in one write", async () => {
+  test("a read and closeSession leave together with the handshake, in one write", async () => {
     const server = await start();
     const { proxy, writes, events } = await tapped(server.address);
     const session = open(proxy.address);
@@ -183,7 +183,7 @@ describe("in the first flight", () => {
 });
 
 describe("when the first server drops the connection before its answer", () => {
-  test("the read is made again on the next, and the goodbye behind it", async () => {
+  test("the read is made again on the next, and closeSession behind it", async () => {
     const server = await start({
       onConnection: () => {
         server.options.handshake = server.connections.length < 3 ? "close" : "normal";
@@ -228,7 +228,7 @@ describe("when the first server drops the connection before its answer", () => {
 });
 
 describe("on a real server", () => {
-  test("a read and the goodbye in one write give the right data", async () => {
+  test("a read and closeSession in one write give the right data", async () => {
     const chroot = await freshChroot();
     const writer = open(chroot);
     await writer.create("/a", Buffer.from("content"));

@@ -262,7 +262,7 @@ function startQueue(): {
   return { queue, framesOf };
 }
 
-test("reads leave with a handshake one by one, whatever the last server could do", async () => {
+test("reads leave with a handshake one by one, also after a server with multiRead", async () => {
   const { framesOf } = startQueue();
   // Asks what the server is.
   expect(framesOf(20)).toBe(20);

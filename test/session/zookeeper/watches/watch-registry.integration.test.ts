@@ -379,7 +379,7 @@ describe("after a reconnect", () => {
     expect(proxy.accepted).toBe(2);
   });
 
-  test("old servers are not troubled with persistent watches that nobody has", async () => {
+  test("old servers are not asked for persistent watches that are not set", async () => {
     const sent: Buffer[] = [];
     await session.getData("/node", { watch: listener() });
     proxy.onBytes = (direction, chunk) => {
@@ -500,7 +500,7 @@ describe("removeWatch", () => {
 });
 
 describe("the end of a session", () => {
-  test("is told to everybody who waits, once", async () => {
+  test("reaches every listener once", async () => {
     const [data, missing, child, persistent, recursive] = [
       listener(),
       listener(),
