@@ -24,9 +24,6 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.{embedded,integration,contract}.test.ts", "test/defects/**"],
           setupFiles: "test/support/setup-unit.ts",
-          // Source files keep no state of their own (test/architecture.test.ts), so that one
-          // worker can run many test files: half of the time goes to loading otherwise.
-          isolate: false,
         },
       },
       {
