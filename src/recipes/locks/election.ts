@@ -55,7 +55,7 @@ export class Election extends QueueLock {
   }
 
   /**
-   * Who leads now, and then whoever leads next; undefined while nobody does. Ends when the signal
+   * The leader now, and then each next leader; undefined while nobody does. Ends when the signal
    * aborts, throws when the session is over.
    */
   async *observe(signal: AbortSignal): AsyncGenerator<Party | undefined, void> {
@@ -76,7 +76,7 @@ export class Election extends QueueLock {
     }
   }
 
-  /** Looks, with a watch on whatever the next change would show in. */
+  /** Reads the leader, and watches the znode in which the next change would show. */
   async #look(watches: Watches, signal: AbortSignal): Promise<Party | undefined> {
     const { session, path } = this;
     for (;;) {

@@ -85,7 +85,7 @@ export async function guard(
   }
 }
 
-/** False when somebody else was faster. */
+/** False when another client created it first. */
 async function make(
   session: Session,
   path: string,

@@ -6,7 +6,7 @@ import type { OwnTicket } from "./queue/own-ticket.ts";
 import { type Removed, removeZnodes } from "./queue/remove-znodes.ts";
 import type { OwnedZnodes } from "./queue/ticket.ts";
 
-/** A hold that lasts this long is worth a write that says since when. */
+/** A lock held this long is worth a write that says since when it is held. */
 const STAMP_AFTER_MS = 1_000;
 
 export interface HeldLockOptions {
@@ -14,7 +14,7 @@ export interface HeldLockOptions {
   readonly path: string;
   readonly mode: LockMode;
   readonly owned: OwnedZnodes;
-  /** Of the same owned; watched from here on, if it is not yet. */
+  /** Watches the same znodes; from here on, if it does not yet. */
   readonly own: OwnTicket;
   readonly waitedMs: number;
   readonly onEvent: LockListener;
@@ -24,14 +24,13 @@ export interface HeldLockOptions {
   readonly stamp?: (() => Buffer) | undefined;
   /** The next holder's znode will have the same path: that it exists proves nothing. */
   readonly isPathShared?: boolean;
-  /** Gives the owned back, where it takes more than deleting its znodes. */
+  /** Releases the znodes, where it takes more than deleting them. */
   readonly giveBack?: () => Promise<Removed>;
 }
 
 /**
- * A lock that was got. It can be lost at any time, without anybody's doing here: `signal` tells,
- * and whoever is about to do something that needs the lock asks `isHeld()` right before, or better,
- * shows `fencingToken` to whom it concerns.
+ * A lock that is held. It can be lost at any time: `signal` aborts then. Code that needs the lock
+ * checks `isHeld()` right before it acts, or better, passes `fencingToken` to the resource.
  */
 export class HeldLock {
   /** The lock's path, and the znode that stands for us: the first, where there are several. */
@@ -39,7 +38,7 @@ export class HeldLock {
   readonly nodePath: string;
   readonly nodePaths: readonly string[];
   readonly mode: LockMode;
-  /** Grows from holder to holder: whoever has seen a higher one refuses a lower. */
+  /** Grows from holder to holder: a resource that has seen a higher one refuses a lower one. */
   readonly fencingToken: bigint;
   readonly sessionId: bigint;
   readonly waitedMs: number;
@@ -52,7 +51,7 @@ export class HeldLock {
   readonly #watchSoon: NodeJS.Immediate;
   #stampTimer: NodeJS.Timeout | undefined;
   #lost: LockError | undefined;
-  /** Made when it is asked for: a signal costs more than the rest of the handle. */
+  /** Created when `signal` is first read: a signal costs more than the rest of the handle. */
   #abort: AbortController | undefined;
   #count = 1;
   #isChanging = false;
@@ -99,14 +98,14 @@ export class HeldLock {
     return this.#isOurs ? this.#options.session.leaseForMs() : 0;
   }
 
-  /** As far as we have heard. */
+  /** As far as the client knows: isHeld() also looks at the lease. */
   get #isOurs(): boolean {
     return this.#released === undefined && this.#lost === undefined;
   }
 
   /**
-   * Told when somebody asks for it: at once, if that was before. Returns the function that stops
-   * telling.
+   * Told when a client asks for the lock; at once, if one did before. Returns the function that
+   * stops telling.
    */
   onRevoke(listener: (request: RevokeRequest) => void): () => void {
     this.#revokeListeners.add(listener);

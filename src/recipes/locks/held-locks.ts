@@ -35,7 +35,7 @@ export class HeldLocks {
     return Math.min(...this.locks.map((lock) => lock.heldForMs()));
   }
 
-  /** Told when somebody asks for any of them. Returns the function that stops telling. */
+  /** Told when a client asks for any of them. Returns the function that stops telling. */
   onRevoke(listener: (request: RevokeRequest) => void): () => void {
     const stops = this.locks.map((lock) => lock.onRevoke(listener));
     return () => {

@@ -6,9 +6,9 @@
  * are given back, and the rest follows one by one. Two clients that take locks in this order cannot
  * wait for each other.
  *
- * Other clients may take locks in another order, so that each waits for the other for ever. A client
- * that waits, and sees another wait for a lock it already has, gives that lock back after a while
- * and takes it again later.
+ * Other clients may take locks in another order, so that each waits for the other for ever. A
+ * client that waits, and sees another wait for a lock it already has, gives that lock back after a
+ * while and takes it again later.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";

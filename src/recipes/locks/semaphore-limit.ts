@@ -11,7 +11,7 @@ export function encodeLimit(limit: number): Buffer {
 }
 
 /**
- * Everybody who may write to the path may have written it: what is longer is no limit, and is not
+ * Any client that may write to the path may have written it: longer data is not a limit, and is not
  * parsed.
  */
 const MAX_BYTES = 1024;

@@ -1,6 +1,6 @@
 /**
  * A number of permits, in the layout of Curator's InterProcessSemaphoreV2: a permit is a lease
- * below `leases/`, and whoever finds none free queues below `locks/`.
+ * below `leases/`, and a client that finds none free queues below `locks/`.
  *
  * A lease is good while its place by number is below the limit: places only get better, so that the
  * holders are always among the first. Curator counts all leases, good or not; only the head of the
@@ -116,7 +116,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     const { ticket, listing, queue } = await this.#lease(attempt);
     const permits = permitsOf(listing.children, this.limit);
     try {
-      // Whoever came before goes before, even where a permit is free.
+      // Clients that queue go first, even where a permit is free.
       if (queue.length === 0 && this.#isGood(ticket, listing))
         return await this.#hold(ticket, attempt, { permits });
     } catch (error) {

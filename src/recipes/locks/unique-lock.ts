@@ -1,6 +1,6 @@
 /**
- * One well-known ephemeral znode: whoever makes it holds the lock. For paths that other programs
- * lock that way. Nobody queues: a release wakes all who wait, and the fastest gets it.
+ * One well-known ephemeral znode: the client that creates it holds the lock. For paths that other
+ * programs lock that way. There is no queue: a release wakes all waiters, and the fastest gets it.
  */
 import { randomUUID } from "node:crypto";
 import { AutoResetEvent } from "../../async/auto-reset-event.ts";
@@ -52,8 +52,8 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   protected async take(attempt: Attempt): Promise<HeldLock> {
     const id = randomUUID();
     for (let hasWaited = false; ; hasWaited = true) {
-      // Whoever makes the znode has the lock: nothing need be written into it later, when it may be
-      // another's.
+      // The time of acquisition is written with the create: a later write could hit another
+      // client's znode.
       const mine = attempt.data({ id, acquired: new Date().toISOString() });
       const owned = await this.#create(mine, attempt.signal);
       if (owned) return await this.#hold(owned, attempt, hasWaited);
@@ -62,7 +62,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     }
   }
 
-  /** Undefined when it is somebody else's. */
+  /** Undefined when another client has created it. */
   async #create(mine: Buffer, signal: AbortSignal | undefined): Promise<OwnedZnodes | undefined> {
     const { path, session } = this;
     const { acl, pathAcl = acl, mustExist } = this.options;
@@ -162,8 +162,8 @@ export class UniqueLock extends LockRecipe<HeldLock> {
   }
 
   /**
-   * A second try must not delete what somebody else has made after the first one: the name is not
-   * ours alone.
+   * A second try must not delete a znode that another client created after the first: all holders
+   * use the same name.
    */
   #remove(owned: OwnedZnodes): Promise<Removed> {
     const { path, session } = this;

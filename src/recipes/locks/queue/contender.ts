@@ -1,7 +1,7 @@
 /**
  * Who queues below a lock's path, read from the names alone. Every library puts its own word in
  * front of the ten digits, and looks for nothing else; we read them all, because a lock that
- * overlooks somebody is none.
+ * overlooks a holder excludes nothing.
  */
 
 /** What it wants: all for itself, a share, a permit, or to lead. */
@@ -49,7 +49,7 @@ const LABELS: readonly {
 const PROTECTED = /^_c_([0-9a-f-]{32,36})-/;
 const KAZOO_ID = /^([0-9a-f]{32})__/;
 
-/** Undefined for a child that is nobody's ticket. */
+/** Undefined for a child that is not a ticket. */
 export function parseContender(name: string): Contender | undefined {
   for (const start of numberStarts(name)) {
     const before = name.slice(0, start);

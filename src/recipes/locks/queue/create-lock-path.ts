@@ -10,7 +10,9 @@ export interface PathToMake {
   readonly path: string;
   /** Written into the znode only if it is missing. */
   readonly data?: Buffer;
-  /** The ACL of the znode and of all above it that are missing; open to everybody when left out. */
+  /**
+   * The ACL of the znode and of all above it that are missing; open to all clients when left out.
+   */
   readonly acl?: readonly Acl[] | undefined;
 }
 
@@ -61,7 +63,7 @@ export async function askForPaths(
   );
   const unknown = failures.find(isUnanswered);
   if (unknown !== undefined) return unknown;
-  // Whoever may not make the upper ones need not: only those that were asked for have to be there.
+  // A client that may not create the upper levels need not: only `paths` have to exist.
   const names = [...levels.keys()];
   const isMissing = paths.some(({ path }) => failures[names.indexOf(path)] !== undefined);
   return isMissing ? failures.find((failure) => failure !== undefined) : undefined;

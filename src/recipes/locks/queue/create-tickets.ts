@@ -1,8 +1,8 @@
 /**
  * Creates tickets, each with the listing that decides whether it is first.
  *
- * A ticket must survive a lost reply: the znode may exist although we never heard so, and would then
- * block every client, ourselves too. find-tickets.ts finds it again.
+ * A ticket must survive a lost reply: the znode may exist although we never heard so, and would
+ * then block every client, ourselves too. find-tickets.ts finds it again.
  */
 import { NoNodeError } from "../../../errors.ts";
 import type { Committed, CreateMode, Session } from "../../../session/session.ts";

@@ -9,7 +9,9 @@ export interface TicketListing {
   readonly asOf: bigint;
 }
 
-/** The first request leaves in this very turn: behind a create of the same turn, it has its ticket. */
+/**
+ * The first request leaves in this very turn: behind a create of the same turn, it has its ticket.
+ */
 export async function listTickets(
   session: Session,
   path: string,
@@ -20,9 +22,9 @@ export async function listTickets(
 }
 
 /**
- * One listing for all tickets that are created in one turn: a thousand tickets with a thousand names
- * each would take minutes. It is requested behind all of them, and the server keeps a session's
- * order.
+ * One listing for all tickets that are created in one turn: a thousand tickets with a thousand
+ * names each would take minutes. It is requested behind all of them, and the server keeps a
+ * session's order.
  */
 export class SharedListing {
   readonly #session: Session;

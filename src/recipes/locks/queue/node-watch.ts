@@ -9,7 +9,9 @@ import { sessionLost } from "./ticket.ts";
 /** How often to look where the server tells us nothing: the znode may not be read. */
 const UNREADABLE_POLL_MS = 5_000;
 
-/** A watch on one znode at a time: the ticket that blocks ours, or the one znode of a unique lock. */
+/**
+ * A watch on one znode at a time: the ticket that blocks ours, or the one znode of a unique lock.
+ */
 export class NodeWatch {
   readonly #session: Session;
   readonly #changed: AutoResetEvent;
@@ -62,7 +64,8 @@ export class NodeWatch {
   }
 
   /**
-   * Resolves when `changed` was set, after `pollMs` at the latest. Throws when the session has ended.
+   * Resolves when `changed` was set, after `pollMs` at the latest. Throws when the session has
+   * ended.
    */
   async wait(signal: AbortSignal | undefined, pollMs?: number): Promise<void> {
     const isUnreadable = this.#watched !== this.#path;
@@ -84,7 +87,9 @@ export class NodeWatch {
     this.#session.removeWatch(watched, this.#listener).catch(() => {});
   }
 
-  /** The server sends no events about a znode that may not be read, but about its parent's children. */
+  /**
+   * The server sends no events about a znode that may not be read, but about its parent's children.
+   */
   async #watchParent(path: string, signal: AbortSignal | undefined): Promise<boolean> {
     const parent = parentPath(path);
     const children = await untilAnswered(() =>

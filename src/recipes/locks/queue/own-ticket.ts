@@ -25,7 +25,7 @@ export class OwnTicket {
     this.#owned = owned;
   }
 
-  /** Somebody has deleted it, or part of it, or it was never ours. */
+  /** Another client has deleted it, or part of it, or it was never ours. */
   get isGone(): boolean {
     return this.#isGone;
   }
@@ -42,13 +42,13 @@ export class OwnTicket {
     return () => this.#listeners.delete(listener);
   }
 
-  /** For whoever still waits: there is nothing to wait for any more. */
+  /** For a waiter: a ticket that is gone or revoked ends the wait. */
   throwIfGone(): void {
     if (this.#isGone) throw ticketGone(this.#path, this.#session);
     if (this.#request) throw revoked(this.#path, this.#request);
   }
 
-  /** Sets the watches, once. The end of the session is told to everybody elsewhere. */
+  /** Sets the watches, once. They do not tell of the session's end: `onState` does. */
   watch(): void {
     if (this.#isWatched) return;
     this.#isWatched = true;

@@ -1,6 +1,6 @@
 /**
- * A lock that contenders queue for. Mutex, read/write lock and election differ only in which tickets
- * wait for which.
+ * A lock that contenders queue for. Mutex, read/write lock and election differ only in which
+ * tickets wait for which.
  */
 import { randomUUID } from "node:crypto";
 import { UsageError } from "../../../errors.ts";

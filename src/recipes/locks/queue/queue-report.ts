@@ -2,7 +2,7 @@
  * What one waiter tells of the queue it is in: its place, who holds, who is in front, and who has
  * left.
  *
- * A waiter that nobody looks at (`isFollowed` is false) reads one holder for its error message and
+ * A waiter without a reader (`isFollowed` is false) reads one holder for its error message and
  * nothing else. Where a person looks, the parties in front are read too, each once; a holder again
  * until its record says since when it holds.
  */

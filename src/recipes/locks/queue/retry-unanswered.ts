@@ -2,8 +2,8 @@
 import { ConnectionError } from "../../../errors.ts";
 
 /**
- * It may have been carried out or not (or, with `session-moved`, was not): whoever needs to know
- * has to look.
+ * The server may have carried the request out or not (with `session-moved` it has not): a caller
+ * that needs to know has to look.
  */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof ConnectionError && REASONS.has(error.reason);

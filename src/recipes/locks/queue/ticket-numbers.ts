@@ -4,12 +4,15 @@ import type { Contender } from "./contender.ts";
 import type { Ticket } from "./ticket.ts";
 
 /**
- * The counter ends at 2,147,483,647; servers from 3.6 on then give every ticket that number. No lock
- * is granted on the last 1,000 numbers, so that tickets created at the same time stay below the end.
+ * The counter ends at 2,147,483,647; servers from 3.6 on then give every ticket that number. No
+ * lock is granted on the last 1,000 numbers, so that tickets created at the same time stay below
+ * the end.
  */
 const LAST_NUMBER = 2 ** 31 - 1 - 1_000;
 
-/** Throws LockError near the end of the counter, and beside another client's ticket with our number. */
+/**
+ * Throws LockError near the end of the counter, and beside another client's ticket with our number.
+ */
 export function checkNumbers(ticket: Ticket, present: readonly Contender[], path: string): void {
   const isTwin = (own: Contender) => (other: Contender) =>
     other.sequence === own.sequence &&

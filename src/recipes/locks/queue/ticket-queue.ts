@@ -28,7 +28,9 @@ export interface TicketQueueOptions {
   readonly path: string;
   readonly mode: LockMode;
   readonly onEvent: LockListener;
-  /** The holders, where the first of this queue is not one: those who have a semaphore's permits. */
+  /**
+   * The holders, where the first of this queue is not one: those who have a semaphore's permits.
+   */
   readonly outside?: ((signal: AbortSignal | undefined) => Promise<OutsideHolders>) | undefined;
 }
 

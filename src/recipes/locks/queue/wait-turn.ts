@@ -1,4 +1,7 @@
-/** Waits until a ticket is first: only the nearest blocker is watched, so one release wakes one waiter. */
+/**
+ * Waits until a ticket is first: only the nearest blocker is watched, so one release wakes one
+ * waiter.
+ */
 import { AutoResetEvent } from "../../../async/auto-reset-event.ts";
 import { joinPath } from "../../../session/path.ts";
 import { NodeWatch } from "./node-watch.ts";
