@@ -146,7 +146,10 @@ describe("History", () => {
   });
 
   test("does without a file that cannot be read, and says why", async () => {
-    const history = await History.load(temporaryDirectory("history"));
+    // In a folder of ours: the temporary folder itself is root's.
+    const folder = join(temporaryDirectory("history"), "a-folder");
+    mkdirSync(folder);
+    const history = await History.load(folder);
     history.add("ls /");
     await history.flushed();
     expect([history.entries, history.failure]).toEqual([
