@@ -45,7 +45,7 @@ export {
   inspectLock,
   type LockLayout,
   type LockReport,
-  type Standing,
+  type QueueMember,
 } from "./recipes/locks/inspect/inspect-lock.ts";
 export type { AcquireOptions, Holder, LockOptions } from "./recipes/locks/lock-recipe.ts";
 export { MultiLock } from "./recipes/locks/multi-lock.ts";

@@ -1,6 +1,6 @@
 /** Finds the holders that `revoke` asks, and makes its errors. */
 import { DeadlineError, OperationError, PartialError, type ZkshError } from "../errors.ts";
-import { inspectLock, type Standing } from "../recipes/locks/inspect/inspect-lock.ts";
+import { inspectLock, type QueueMember } from "../recipes/locks/inspect/inspect-lock.ts";
 import { baseName } from "../session/path.ts";
 import { formatDuration } from "../text/duration.ts";
 import { nameParty } from "../text/party-name.ts";
@@ -11,7 +11,7 @@ export async function findTargets(
   { session, signal }: Context,
   path: string,
   node?: string,
-): Promise<readonly Standing[]> {
+): Promise<readonly QueueMember[]> {
   const { holders, waiters } = await inspectLock(session(), path, { signal });
   if (node === undefined) return holders;
   return [...holders, ...waiters].filter(({ nodes }) =>
@@ -29,7 +29,7 @@ export function notHeld(path: string, node: string | undefined): OperationError 
   );
 }
 
-export function tooLate(path: string, left: readonly Standing[], ms: number): DeadlineError {
+export function tooLate(path: string, left: readonly QueueMember[], ms: number): DeadlineError {
   return new DeadlineError(
     `${nameAll(left)} did not release ${path} within ${formatDuration(ms)}`,
     {
@@ -39,7 +39,11 @@ export function tooLate(path: string, left: readonly Standing[], ms: number): De
   );
 }
 
-export function notAsked(path: string, unaskable: readonly Standing[], targets: number): ZkshError {
+export function notAsked(
+  path: string,
+  unaskable: readonly QueueMember[],
+  targets: number,
+): ZkshError {
   const message = `${nameAll(unaskable)} cannot be asked to release ${path}`;
   const details = {
     path,
@@ -54,7 +58,7 @@ export function notAsked(path: string, unaskable: readonly Standing[], targets: 
  * Tells what happens to the command of a holder whose ticket is deleted. The next holder does not
  * wait for its end.
  */
-export function afterForce(targets: readonly Standing[]): string {
+export function afterForce(targets: readonly QueueMember[]): string {
   if (targets.every(({ isOurs }) => isOurs)) {
     return "Its command is killed, but may run for a moment beside that of the next holder.";
   }
@@ -63,7 +67,7 @@ export function afterForce(targets: readonly Standing[]): string {
 
 const MAX_NAMED = 3;
 
-export function nameAll(holders: readonly Standing[]): string {
+export function nameAll(holders: readonly QueueMember[]): string {
   const named = holders.slice(0, MAX_NAMED).map(nameParty).join(", ");
   return holders.length > MAX_NAMED ? `${named} and ${holders.length - MAX_NAMED} more` : named;
 }

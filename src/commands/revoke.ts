@@ -1,6 +1,6 @@
 import { limitWait } from "../async/limit-wait.ts";
 import { DeadlineError } from "../errors.ts";
-import type { Standing } from "../recipes/locks/inspect/inspect-lock.ts";
+import type { QueueMember } from "../recipes/locks/inspect/inspect-lock.ts";
 import { askToYield, evict, untilGone } from "../recipes/locks/revoke.ts";
 import type { Result } from "../results/result.ts";
 import { formatDuration } from "../text/duration.ts";
@@ -45,8 +45,8 @@ export const revoke = defineCommand({
       ...(reason !== undefined && { reason }),
     };
     const isAsked = !force || wait !== undefined;
-    const asked: Standing[] = [];
-    const unaskable: Standing[] = [];
+    const asked: QueueMember[] = [];
+    const unaskable: QueueMember[] = [];
     for (const holder of isAsked ? targets : []) {
       const answer = await askToYield(context.session(), holder, request, { signal });
       const mayNotListen = answer === "unsure";
@@ -79,7 +79,7 @@ export const revoke = defineCommand({
 /** Resolves to true for each holder that released the lock in time. */
 async function waitForAll(
   { session, signal }: Context,
-  holders: readonly Standing[],
+  holders: readonly QueueMember[],
   request: object,
   ms: number,
 ): Promise<boolean[]> {
@@ -98,6 +98,6 @@ async function waitForAll(
   }
 }
 
-function deleted({ isOurs }: Standing): { event: "deleted"; mayRunOn: boolean } {
+function deleted({ isOurs }: QueueMember): { event: "deleted"; mayRunOn: boolean } {
   return { event: "deleted", mayRunOn: !isOurs };
 }

@@ -6,10 +6,10 @@ import type { Removed } from "../recipes/locks/queue/remove-znodes.ts";
 import type { LockProgress, LockProgressResult, StopReason } from "../results/locks.ts";
 import { escapeName } from "../text/escape.ts";
 import { age } from "./age.ts";
+import { incompatibleTicketsText } from "./incompatible-tickets.ts";
 import { explainedLines } from "./lock-explain.ts";
 import { stepLines, waitingLine } from "./lock-steps.ts";
 import type { Rendered, Status, StepsView, View } from "./renderer.ts";
-import { strangersText } from "./strangers.ts";
 import { wrapText } from "./wrap-text.ts";
 
 export function textLockProgress(result: LockProgressResult, view: View): Rendered {
@@ -130,7 +130,7 @@ function noteText({ progress, isUnordered }: LockProgressResult): string | undef
   const { path } = progress;
   switch (progress.event) {
     case "strangers":
-      return `warning: ${strangersText(path, progress.sorts)}`;
+      return `warning: ${incompatibleTicketsText(path, progress.sorts)}`;
     case "negotiated":
       return `note: the server grants a session timeout of ${age(progress.grantedMs)}, not ${age(progress.wantedMs)}`;
     case "unanswered":

@@ -3,16 +3,16 @@
  * bits, times as ISO 8601.
  */
 import type { Deadlock } from "../recipes/locks/inspect/deadlocks.ts";
-import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
+import type { LockReport, QueueMember } from "../recipes/locks/inspect/inspect-lock.ts";
 import type { RevocationResult } from "../results/lock-reports.ts";
 import { breakers } from "./deadlock.ts";
 import { jsonParty } from "./lock-json.ts";
 import { contenderStep, lookingSteps } from "./whoholds-explain.ts";
 
 export function jsonLock(report: LockReport, isExplained = false): object {
-  const { path, exists, layouts, limit, holders, waiters, strangers } = report;
-  const explained = (standing: Standing, isHolder: boolean) =>
-    isExplained && { explain: contenderStep(standing, isHolder, report) };
+  const { path, exists, layouts, limit, holders, waiters, incompatibleTickets } = report;
+  const explained = (member: QueueMember, isHolder: boolean) =>
+    isExplained && { explain: contenderStep(member, isHolder, report) };
   return {
     path,
     state: holders.length > 0 ? "held" : "free",
@@ -20,22 +20,22 @@ export function jsonLock(report: LockReport, isExplained = false): object {
     layouts,
     ...(limit !== undefined && { limit }),
     ...(isExplained && { explain: lookingSteps(report) }),
-    holders: holders.map((holder) => ({ ...jsonStanding(holder), ...explained(holder, true) })),
+    holders: holders.map((holder) => ({ ...jsonMember(holder), ...explained(holder, true) })),
     waiters: waiters.map((waiter, index) => ({
       position: index + 1,
-      ...jsonStanding(waiter),
+      ...jsonMember(waiter),
       ...explained(waiter, false),
     })),
-    strangers,
+    strangers: incompatibleTickets,
   };
 }
 
 export function jsonDeadlock(steps: Deadlock): object {
   return {
     deadlock: steps.map(({ waiter, path, blocker, isHolder }) => ({
-      waiter: jsonStanding(waiter),
+      waiter: jsonMember(waiter),
       waitsFor: path,
-      blocker: jsonStanding(blocker),
+      blocker: jsonMember(blocker),
       isHeld: isHolder,
     })),
     breakIt: breakers(steps),
@@ -53,9 +53,9 @@ export function jsonRevocation({
     ...(mayNotListen && { mayNotListen }),
     ...(mayRunOn !== undefined && { mayRunOn }),
   };
-  return { path, event, ...facts, holder: jsonStanding(holder) };
+  return { path, event, ...facts, holder: jsonMember(holder) };
 }
 
-function jsonStanding({ nodes, ...standing }: Standing): object {
-  return { ...jsonParty(standing), ...(nodes.length > 1 && { nodes }) };
+function jsonMember({ nodes, ...member }: QueueMember): object {
+  return { ...jsonParty(member), ...(nodes.length > 1 && { nodes }) };
 }

@@ -15,13 +15,13 @@ import { escapeName } from "../text/escape.ts";
 import { nameParty } from "../text/party-name.ts";
 import { age } from "./age.ts";
 import { deadlockLines, deadlockText } from "./deadlock.ts";
+import { incompatibleTicketsText } from "./incompatible-tickets.ts";
 import { boardLines } from "./lock-board.ts";
 import { plainLines, watchedLine } from "./lock-lines.ts";
 import { queueTable } from "./lock-table.ts";
 import { timelineLines } from "./lock-timeline.ts";
 import { inAscii } from "./marks.ts";
 import type { Rendered, View } from "./renderer.ts";
-import { strangersText } from "./strangers.ts";
 import { explainLines } from "./whoholds-explain.ts";
 import { wrapText } from "./wrap-text.ts";
 
@@ -114,9 +114,9 @@ export function textLockBoard(board: LockBoardResult, view: View): Rendered {
   return { out: [...board.changed.map(watchedLine), ...tangles].join("") };
 }
 
-function warnings({ path, strangers }: LockReport): string[] {
-  if (strangers.length === 0) return [];
-  return [`warning: ${strangersText(escapeName(path), strangers)}\n`];
+function warnings({ path, incompatibleTickets }: LockReport): string[] {
+  if (incompatibleTickets.length === 0) return [];
+  return [`warning: ${incompatibleTicketsText(escapeName(path), incompatibleTickets)}\n`];
 }
 
 export function textRevocation(

@@ -3,7 +3,7 @@
  * beyond it.
  */
 
-import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
+import type { LockReport, QueueMember } from "../recipes/locks/inspect/inspect-lock.ts";
 import { escapeName } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
 import { whoIs } from "../text/party-name.ts";
@@ -86,11 +86,11 @@ function summary({ holders, waiters, limit }: LockReport): string {
   return `${held}, ${waiting}`;
 }
 
-function columnsOf(rows: readonly Standing[], holders: number, now: number): Column[] {
+function columnsOf(rows: readonly QueueMember[], holders: number, now: number): Column[] {
   const isShared = rows.some(({ mode }) => mode === "read" || mode === "write");
   const column = (
     title: string,
-    cell: (party: Standing, index: number) => string,
+    cell: (party: QueueMember, index: number) => string,
     least?: number,
   ): Column => ({
     title,
@@ -109,13 +109,13 @@ function columnsOf(rows: readonly Standing[], holders: number, now: number): Col
   ];
 }
 
-export function stateOf({ mode }: Standing, index: number, holders: number): string {
+export function stateOf({ mode }: QueueMember, index: number, holders: number): string {
   if (index >= holders) return `waiter ${index - holders + 1}`;
   return mode === "leader" ? "leader" : "holder";
 }
 
 /** What there is to say of somebody beyond the table. */
-function facts(party: Standing, isHolder: boolean, { isVerbose = false, now }: View): string[] {
+function facts(party: QueueMember, isHolder: boolean, { isVerbose = false, now }: View): string[] {
   const { why, revoke, session, pid, nodes, node, permits } = party;
   const told: string[] = [];
   if (permits !== undefined) told.push(`${permits} permits`);
@@ -126,7 +126,7 @@ function facts(party: Standing, isHolder: boolean, { isVerbose = false, now }: V
   return isVerbose ? told.concat((nodes.length > 0 ? nodes : [node]).map(escapeName)) : told;
 }
 
-function askedText({ by, at, reason }: NonNullable<Standing["revoke"]>, now: number): string {
+function askedText({ by, at, reason }: NonNullable<QueueMember["revoke"]>, now: number): string {
   const asked = at === undefined ? Number.NaN : Date.parse(at);
   return [
     "asked to release it",

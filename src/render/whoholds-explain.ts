@@ -2,7 +2,7 @@
  * Why each contender of a queue holds or waits, step by step, with what to type to see it oneself.
  */
 
-import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
+import type { LockReport, QueueMember } from "../recipes/locks/inspect/inspect-lock.ts";
 import { type QueueRule, ruleOf } from "../recipes/locks/inspect/queue-rule.ts";
 import { baseName, joinPath } from "../session/path.ts";
 import { escapeName } from "../text/escape.ts";
@@ -92,22 +92,22 @@ export function lookingSteps(report: LockReport): Step[] {
 }
 
 export function contenderStep(
-  standing: Standing,
+  member: QueueMember,
   isHolder: boolean,
   report: LockReport,
 ): ContenderStep {
-  const rule = ruleOf(standing, report);
-  const says = isHolder ? holds(rule, standing, report) : waits(rule, standing, report);
-  const who = escapeName(nameParty(standing));
+  const rule = ruleOf(member, report);
+  const says = isHolder ? holds(rule, member, report) : waits(rule, member, report);
+  const who = escapeName(nameParty(member));
   return {
     rule,
-    operation: `get -s ${typed(standing.node)}`,
+    operation: `get -s ${typed(member.node)}`,
     says: `${who} ${says}`,
     because: WAITS_FOR[rule],
   };
 }
 
-function holds(rule: QueueRule, { node, mode }: Standing, { limit }: LockReport): string {
+function holds(rule: QueueRule, { node, mode }: QueueMember, { limit }: LockReport): string {
   if (rule === "unique")
     return "holds it until it deletes the znode or its session (ephemeralOwner) ends";
   if (rule === "semaphore-lease" || rule === "kazoo-lease") {
@@ -116,7 +116,7 @@ function holds(rule: QueueRule, { node, mode }: Standing, { limit }: LockReport)
   return `${mode === "leader" ? "leads" : "holds it"}: no ticket before ${ticketName(node)} is in its way`;
 }
 
-function waits(rule: QueueRule, { node, behind }: Standing, { limit }: LockReport): string {
+function waits(rule: QueueRule, { node, behind }: QueueMember, { limit }: LockReport): string {
   if (rule === "semaphore-lease") {
     return `waits for a permit${limit === undefined ? "" : `: its lease is not yet among the ${limit} that count`}`;
   }

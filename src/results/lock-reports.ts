@@ -2,7 +2,7 @@
 
 import type { Answered } from "../recipes/locks/inspect/answers.ts";
 import type { Deadlock } from "../recipes/locks/inspect/deadlocks.ts";
-import type { LockReport, Standing } from "../recipes/locks/inspect/inspect-lock.ts";
+import type { LockReport, QueueMember } from "../recipes/locks/inspect/inspect-lock.ts";
 import type { BoardChange } from "../recipes/locks/inspect/lock-board.ts";
 import type { Timeline } from "../recipes/locks/inspect/queue-history.ts";
 
@@ -40,7 +40,7 @@ export interface LockBoardResult extends BoardChange {
 export interface RevocationResult {
   readonly kind: "revocation";
   readonly path: string;
-  readonly holder: Standing;
+  readonly holder: QueueMember;
   readonly event: "asked" | "unaskable" | "gone" | "released" | "deleted";
   /** With `asked`: whether it listens cannot be told. */
   readonly mayNotListen?: boolean;

@@ -10,7 +10,7 @@ import { findDeadlocks } from "../../src/recipes/locks/inspect/deadlocks.ts";
 import {
   inspectLock,
   type LockReport,
-  type Standing,
+  type QueueMember,
 } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { parseContender } from "../../src/recipes/locks/queue/contender.ts";
 import { askToYield } from "../../src/recipes/locks/revoke.ts";
@@ -83,9 +83,9 @@ function sessionOf(tickets: ReadonlyMap<string, Data>, written: Buffer[]): Sessi
 /** All that is said of a queue. */
 function resultsOf(report: LockReport): Result[] {
   const { path, holders, waiters } = report;
-  const standing = [...holders, ...waiters];
+  const members = [...holders, ...waiters];
   const events = ["asked", "released", "gone", "deleted", "unaskable"] as const;
-  const of = (holder: Standing, index: number): Result[] => {
+  const of = (holder: QueueMember, index: number): Result[] => {
     const { node } = holder;
     const at = Date.now();
     const [mode, since] = ["exclusive", at - 1_000] as const;
@@ -128,7 +128,7 @@ function resultsOf(report: LockReport): Result[] {
   return [
     { kind: "locks", reports: [report], deadlocks: findDeadlocks([report]) },
     { kind: "locks-watched", reports: [report], changed: [report] },
-    ...standing.flatMap(of),
+    ...members.flatMap(of),
   ];
 }
 

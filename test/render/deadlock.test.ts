@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Deadlock } from "../../src/recipes/locks/inspect/deadlocks.ts";
-import type { Standing } from "../../src/recipes/locks/inspect/inspect-lock.ts";
+import type { QueueMember } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import { breakers, deadlockLines, deadlockText } from "../../src/render/deadlock.ts";
-import { standing, view } from "../support/lock-reports.ts";
+import { queueMember, view } from "../support/lock-reports.ts";
 
-const ann = standing({ session: 0x1n, pid: 5022, cmd: "sh" });
-const bob = standing({ session: 0x2n, who: "bob@web1", pid: 81, cmd: "psql" });
+const ann = queueMember({ session: 0x1n, pid: 5022, cmd: "sh" });
+const bob = queueMember({ session: 0x2n, who: "bob@web1", pid: 81, cmd: "psql" });
 
 /** Each holds what the other waits for. */
-function crossed(annHolds: Partial<Standing> = {}): Deadlock {
+function crossed(annHolds: Partial<QueueMember> = {}): Deadlock {
   return [
     { waiter: bob, path: "/d1", blocker: { ...ann, ...annHolds }, isHolder: true },
     { waiter: ann, path: "/d2", blocker: bob, isHolder: true },
@@ -42,10 +42,10 @@ DEADLOCK
   });
 
   test("a program that waits inside the lock of another is said to", () => {
-    const outer = standing({ session: 0x7n, token: 70n, pid: 47, cmd: "sh" });
-    const inner = standing({ session: 0x9n, pid: 48, cmd: "true", within: ["70"] });
-    const sibling = standing({ session: 0xan, pid: 49, cmd: "true", within: ["8"] });
-    const circle = (waiter: Standing): Deadlock => [
+    const outer = queueMember({ session: 0x7n, token: 70n, pid: 47, cmd: "sh" });
+    const inner = queueMember({ session: 0x9n, pid: 48, cmd: "true", within: ["70"] });
+    const sibling = queueMember({ session: 0xan, pid: 49, cmd: "true", within: ["8"] });
+    const circle = (waiter: QueueMember): Deadlock => [
       { waiter: bob, path: "/d1", blocker: outer, isHolder: true },
       { waiter, path: "/d2", blocker: bob, isHolder: true },
     ];

@@ -5,10 +5,10 @@ import { textLockBoard } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
 import { createTheme } from "../../src/render/theme.ts";
 import type { LockBoardResult } from "../../src/results/lock-reports.ts";
-import { NOW, report, standing, view } from "../support/lock-reports.ts";
+import { NOW, queueMember, report, view } from "../support/lock-reports.ts";
 
-const ann = standing({ session: 0x1n });
-const bob = standing({ session: 0x2n, who: "bob@web1", pid: 881, cmd: "psql" });
+const ann = queueMember({ session: 0x1n });
+const bob = queueMember({ session: 0x2n, who: "bob@web1", pid: 881, cmd: "psql" });
 const deadlock = [
   { waiter: bob, path: "/app/d1", blocker: ann, isHolder: true },
   { waiter: ann, path: "/app/d2", blocker: bob, isHolder: true },
@@ -30,7 +30,10 @@ function draw(more: Partial<LockBoardResult>, of: Partial<View> = {}) {
 
 describe("a board of locks", () => {
   test("has a row for each lock: waiters, longest wait, holder", () => {
-    const waiters = [standing({ queuedAt: NOW - 75_000 }), standing({ queuedAt: NOW - 5_000 })];
+    const waiters = [
+      queueMember({ queuedAt: NOW - 75_000 }),
+      queueMember({ queuedAt: NOW - 5_000 }),
+    ];
     const reports = [
       held("/app/busy", { waiters }),
       held("/app/pool", { limit: 3, holders: [ann, bob] }),

@@ -3,7 +3,7 @@ import type { LockReport } from "../../src/recipes/locks/inspect/inspect-lock.ts
 import { textLocks, textLocksWatched, textRevocation } from "../../src/render/lock-report.ts";
 import type { View } from "../../src/render/renderer.ts";
 import { createTheme } from "../../src/render/theme.ts";
-import { foreign, NOW, nameless, report, standing, view } from "../support/lock-reports.ts";
+import { foreign, NOW, nameless, queueMember, report, view } from "../support/lock-reports.ts";
 
 function show(reports: readonly LockReport[], more: Partial<View> = {}): string {
   return String(textLocks({ kind: "locks", reports, deadlocks: [] }, view(more)).out);
@@ -12,10 +12,10 @@ function show(reports: readonly LockReport[], more: Partial<View> = {}): string 
 describe("a queue on a terminal", () => {
   test("with all there is to say", () => {
     const revoke = { by: "eve@ops", at: new Date(NOW - 12_000).toISOString(), reason: "hotfix" };
-    const holders = [standing({ why: "release 42", acquiredAt: NOW - 192_000, revoke })];
+    const holders = [queueMember({ why: "release 42", acquiredAt: NOW - 192_000, revoke })];
     const waiters = [
-      nameless(standing({ ...foreign, token: 8589934610n, queuedAt: NOW - 12_000 })),
-      standing({
+      nameless(queueMember({ ...foreign, token: 8589934610n, queuedAt: NOW - 12_000 })),
+      queueMember({
         who: "bob@web1",
         pid: 881,
         cmd: "psql",
@@ -34,8 +34,8 @@ waiter 2  bob@web1  881   psql       3s     8589934623  zksh/0.1.0
   });
 
   test("readers and a writer have a mode", () => {
-    const holders = [standing({ mode: "read" }), standing({ mode: "read" })];
-    expect(show([report({ holders, waiters: [standing({ mode: "write" })] })])).toBe(`\
+    const holders = [queueMember({ mode: "read" }), queueMember({ mode: "read" })];
+    expect(show([report({ holders, waiters: [queueMember({ mode: "write" })] })])).toBe(`\
 /deploy: 2 hold it, 1 waits
 STATE     MODE   WHO       PID   CMD        SINCE  TOKEN       CLIENT
 holder    read   ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
@@ -48,19 +48,21 @@ waiter 1  write  ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
     const semaphore = report({
       path: "/pool",
       limit: 3,
-      holders: [standing({ mode: "semaphore" })],
+      holders: [queueMember({ mode: "semaphore" })],
     });
     expect(show([semaphore])).toMatch(/^\/pool: 1 of 3 permits held, no waiters\n/);
     expect(show([{ ...semaphore, limit: 1 }])).toMatch(/^\/pool: 1 of 1 permit held, no waiters\n/);
     const several = report({
       path: "/pool",
       limit: 3,
-      holders: [standing({ mode: "semaphore", permits: 2 })],
+      holders: [queueMember({ mode: "semaphore", permits: 2 })],
     });
     expect(show([several])).toMatch(
       /^\/pool: 2 of 3 permits held, no waiters\n.*\nholder .*\n +2 permits\n$/,
     );
-    expect(show([report({ holders: [standing({ mode: "leader" })] })])).toMatch(/\nleader {2}ann/);
+    expect(show([report({ holders: [queueMember({ mode: "leader" })] })])).toMatch(
+      /\nleader {2}ann/,
+    );
   });
 
   test("long names are cut to the width, words about them wrapped", () => {
@@ -68,7 +70,7 @@ waiter 1  write  ann@web3  4711  deploy.sh  3m20s  8589934607  zksh/0.1.0
     const why =
       "because the migration of the customers' table needs everybody else to keep out of it for a while";
     const holders = [
-      standing({
+      queueMember({
         who,
         why,
         cmd: "/opt/company/bin/nightly-migration-of-customers.sh",
@@ -87,13 +89,13 @@ holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0
   });
 
   test("where the process is unknown the session is told; -v tells it and the znode always", () => {
-    const holders = [nameless(standing(foreign))];
+    const holders = [nameless(queueMember(foreign))];
     expect(show([report({ holders })])).toContain("\n        session 0x100006285b70000\n");
-    expect(show([report({ holders: [standing()] })])).not.toContain("session");
-    expect(show([report({ holders: [standing()] })], { isVerbose: true })).toContain(
+    expect(show([report({ holders: [queueMember()] })])).not.toContain("session");
+    expect(show([report({ holders: [queueMember()] })], { isVerbose: true })).toContain(
       "\n        session 0x100006285b70000; /deploy/_c_6b0e-lock-0000000003\n",
     );
-    expect(show([report({ holders: [standing({ session: 0n })] })])).toContain(
+    expect(show([report({ holders: [queueMember({ session: 0n })] })])).toContain(
       "not ephemeral: it stays until",
     );
   });
@@ -105,15 +107,15 @@ holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0
   });
 
   test("control characters are not obeyed", () => {
-    expect(show([report({ holders: [standing({ cmd: "\x1b[2J", why: "\x07" })] })])).toContain(
+    expect(show([report({ holders: [queueMember({ cmd: "\x1b[2J", why: "\x07" })] })])).toContain(
       "\\x1b[2J",
     );
   });
 
   test("which program made a ticket with Curator's name cannot be told", () => {
-    const strangers = ["Curator locks", "Curator read/write locks"];
+    const incompatibleTickets = ["Curator locks", "Curator read/write locks"];
     const { err } = textLocks(
-      { kind: "locks", reports: [report({ strangers })], deadlocks: [] },
+      { kind: "locks", reports: [report({ incompatibleTickets })], deadlocks: [] },
       view(),
     );
     expect(err).toBe(
@@ -121,12 +123,12 @@ holder  a-rathe…ng-name  4194303  /opt/co…mers.sh  3m20s  8589934607  zksh/0
     );
   });
 
-  test("strangers are warned of, deadlocks drawn below", () => {
+  test("a lock with incompatible tickets has a warning, and deadlocks are drawn below", () => {
     const [one, two] = [
-      standing(),
-      standing({ who: "bob@web1", pid: 881, cmd: "psql", session: 0x2n }),
+      queueMember(),
+      queueMember({ who: "bob@web1", pid: 881, cmd: "psql", session: 0x2n }),
     ];
-    const held = report({ holders: [one], strangers: ["Curator locks", "kazoo locks"] });
+    const held = report({ holders: [one], incompatibleTickets: ["Curator locks", "kazoo locks"] });
     const deadlock = [
       { waiter: one, path: "/b", blocker: two, isHolder: true },
       { waiter: two, path: "/a", blocker: one, isHolder: false },
@@ -149,15 +151,19 @@ describe("a queue that is watched", () => {
     textLocksWatched({ kind: "locks-watched", reports: changed, changed }, view(more));
 
   test("is a picture on a terminal, and lines in a pipe", () => {
-    const held = report({ holders: [standing()], waiters: [standing()], strangers: ["a", "b"] });
+    const held = report({
+      holders: [queueMember()],
+      waiters: [queueMember()],
+      incompatibleTickets: ["a", "b"],
+    });
     expect(watched([held])).toEqual({
       out: `${show([held])}warning: on /deploy there are a and b, which do not see each other\n`,
       isFrame: true,
     });
     const long = report({
       path: `/${"deep/".repeat(30)}lock`,
-      holders: [standing()],
-      strangers: ["Curator locks", "kazoo locks"],
+      holders: [queueMember()],
+      incompatibleTickets: ["Curator locks", "kazoo locks"],
     });
     expect(
       String(watched([long]).out)
@@ -171,7 +177,7 @@ describe("a queue that is watched", () => {
 });
 
 describe("a watched queue while no server answers", () => {
-  const held = report({ holders: [standing()], waiters: [standing()] });
+  const held = report({ holders: [queueMember()], waiters: [queueMember()] });
   const watched = (unansweredSince?: number) =>
     textLocksWatched(
       {
@@ -190,7 +196,7 @@ describe("a watched queue while no server answers", () => {
 });
 
 test("the row of a holder is readable on white: only its state is green", async () => {
-  const held = report({ holders: [standing()], waiters: [standing(), standing()] });
+  const held = report({ holders: [queueMember()], waiters: [queueMember(), queueMember()] });
   const { out = "" } = textLocks(
     { kind: "locks", reports: [held], deadlocks: [] },
     view({ theme: await createTheme(1) }),
@@ -203,7 +209,7 @@ test("the row of a holder is readable on white: only its state is green", async 
 
 describe("a queue whose hand-over was seen", () => {
   test("says since when a holder has held that does not say so itself", () => {
-    const holder = standing({ ...foreign, queuedAt: NOW - 90_000 });
+    const holder = queueMember({ ...foreign, queuedAt: NOW - 90_000 });
     const stays = [{ contender: holder, order: 1n, queuedAt: NOW - 90_000, heldAt: NOW - 5_000 }];
     const result = {
       kind: "locks-watched",
@@ -220,7 +226,7 @@ describe("a request to give way", () => {
     { event: "asked", out: "Asked ann@web3 pid 4711 deploy.sh to release /deploy\n" },
     { event: "released", out: "ann@web3 pid 4711 deploy.sh released /deploy\n" },
   ] as const)("$event", ({ event, out }) => {
-    const result = { kind: "revocation", path: "/deploy", holder: standing(), event } as const;
+    const result = { kind: "revocation", path: "/deploy", holder: queueMember(), event } as const;
     expect(textRevocation(result, view())).toEqual({ out });
     expect(textRevocation(result, view({ isTTY: false }))).toEqual({});
   });
@@ -229,7 +235,7 @@ describe("a request to give way", () => {
     const result = {
       kind: "revocation",
       path: "/deploy",
-      holder: standing(),
+      holder: queueMember(),
       event: "deleted",
     } as const;
     const err = expect.stringMatching(

@@ -3,7 +3,7 @@ import type { Stay } from "../../src/recipes/locks/inspect/queue-history.ts";
 import { textLocksWatched } from "../../src/render/lock-report.ts";
 import { timelineLines } from "../../src/render/lock-timeline.ts";
 import type { View } from "../../src/render/renderer.ts";
-import { NOW, report, standing, view } from "../support/lock-reports.ts";
+import { NOW, queueMember, report, view } from "../support/lock-reports.ts";
 
 interface Times {
   readonly queued: number;
@@ -15,7 +15,7 @@ interface Times {
 function stay(who: string, number: number, { queued, held, left }: Times): Stay {
   const node = `/deploy/_c_6b0e-lock-${String(number).padStart(10, "0")}`;
   return {
-    contender: standing({ who, node, token: BigInt(number) }),
+    contender: queueMember({ who, node, token: BigInt(number) }),
     order: BigInt(number),
     queuedAt: NOW - queued * 1_000,
     ...(held !== undefined && { heldAt: NOW - held * 1_000 }),
@@ -99,7 +99,7 @@ eve@ops #7                                                                ···
 
   test("is plain ASCII on a terminal that shows nothing else", () => {
     const [holder, waiter] = [QUEUE[3]?.contender, QUEUE[4]?.contender].map(
-      (one) => one ?? standing(),
+      (one) => one ?? queueMember(),
     );
     const reports = [report({ holders: holder ? [holder] : [], waiters: waiter ? [waiter] : [] })];
     const timeline = { since: NOW, stays: new Map([["/deploy", QUEUE]]) };
@@ -110,8 +110,8 @@ eve@ops #7                                                                ···
   });
 
   test("shares a small terminal with the table", () => {
-    const holders = [standing({ who: "now" })];
-    const waiters = Array.from({ length: 40 }, () => standing({ who: "new" }));
+    const holders = [queueMember({ who: "now" })];
+    const waiters = Array.from({ length: 40 }, () => queueMember({ who: "new" }));
     const stays = [stay("now", 30, { queued: 40, held: 20 }), ...QUEUE, ...QUEUE, ...QUEUE];
     const reports = [report({ holders, waiters })];
     const result = {

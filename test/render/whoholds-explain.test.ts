@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LockReport, Standing } from "../../src/recipes/locks/inspect/inspect-lock.ts";
+import type { LockReport, QueueMember } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import {
   contenderStep,
   explainLines,
@@ -7,7 +7,7 @@ import {
   sentenceOf,
   ticketName,
 } from "../../src/render/whoholds-explain.ts";
-import { foreign, report, standing, view } from "../support/lock-reports.ts";
+import { foreign, queueMember, report, view } from "../support/lock-reports.ts";
 import { uuid } from "../support/tickets.ts";
 
 const CURATOR = `_c_${uuid("a")}`;
@@ -16,10 +16,10 @@ const KAZOO = "0123456789abcdef0123456789abcdef";
 function says(
   node: string,
   isHolder: boolean,
-  more: Partial<Standing> = {},
+  more: Partial<QueueMember> = {},
   of: Partial<LockReport> = {},
 ): string {
-  const one = standing({ node, ...more });
+  const one = queueMember({ node, ...more });
   return sentenceOf(contenderStep(one, isHolder, report(of))).replace(
     "ann@web3 pid 4711 deploy.sh ",
     "",
@@ -31,9 +31,15 @@ describe("an explanation", () => {
     const [first, second] = ["3", "4"].map(
       (digit) => `/deploy/_c_${uuid(digit)}-lock-000000000${digit}`,
     );
-    const holders = [standing({ node: first ?? "" })];
+    const holders = [queueMember({ node: first ?? "" })];
     const waiters = [
-      standing({ node: second ?? "", behind: first ?? "", who: "bob@web1", pid: 881, cmd: "psql" }),
+      queueMember({
+        node: second ?? "",
+        behind: first ?? "",
+        who: "bob@web1",
+        pid: 881,
+        cmd: "psql",
+      }),
     ];
     const text = explainLines(report({ layouts: ["curator-lock"], holders, waiters }), view()).join(
       "\n",
@@ -96,7 +102,7 @@ describe("an explanation", () => {
     { library: "unknown", node: "read-0000000001", rule: /by ZooKeeper's recipe a reader waits/ },
   ])("$library: $node", ({ library, node, rule }) => {
     const mode = node.includes("latch") ? "leader" : "exclusive";
-    const more: Partial<Standing> = { ...foreign, client: library, mode };
+    const more: Partial<QueueMember> = { ...foreign, client: library, mode };
     expect(says(`/deploy/${node}`, true, more)).toMatch(rule);
     expect(says(`/deploy/${node}`, false, { ...more, behind: "/deploy/lock-0000000000" })).toMatch(
       /^waits with .* for lock-0000000000, the nearest before it; /,
@@ -124,7 +130,7 @@ describe("an explanation", () => {
       path: "/pool",
       limit: 2,
       layouts: ["curator-semaphore"] as const,
-      holders: [standing()],
+      holders: [queueMember()],
     };
     expect(lookingSteps(report(of)).map(({ operation }) => operation)).toEqual([
       "get /pool",
@@ -168,9 +174,12 @@ describe("an explanation", () => {
 
   test("of a long queue stops after five waiters on a terminal", () => {
     const waiters = Array.from({ length: 5_000 }, () =>
-      standing({ behind: "/deploy/lock-0000000001" }),
+      queueMember({ behind: "/deploy/lock-0000000001" }),
     );
-    const lines = explainLines(report({ holders: [standing()], waiters }), view({ columns: 40 }));
+    const lines = explainLines(
+      report({ holders: [queueMember()], waiters }),
+      view({ columns: 40 }),
+    );
     expect(lines.slice(-2).join(" ")).toBe("… and 4995 more waiters; --json explains each of them");
     expect(lines.filter((line) => line.length > 40)).toEqual([]);
   });

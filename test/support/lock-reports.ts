@@ -1,4 +1,4 @@
-import type { LockReport, Standing } from "../../src/recipes/locks/inspect/inspect-lock.ts";
+import type { LockReport, QueueMember } from "../../src/recipes/locks/inspect/inspect-lock.ts";
 import type { View } from "../../src/render/renderer.ts";
 import { plainTheme } from "../../src/render/theme.ts";
 
@@ -16,7 +16,7 @@ export function view(more: Partial<View> = {}): View {
   };
 }
 
-export function standing(more: Partial<Standing> = {}): Standing {
+export function queueMember(more: Partial<QueueMember> = {}): QueueMember {
   const node = more.node ?? "/deploy/_c_6b0e-lock-0000000003";
   return {
     node,
@@ -36,10 +36,16 @@ export function standing(more: Partial<Standing> = {}): Standing {
   };
 }
 
-export const foreign: Partial<Standing> = { client: "Curator", isOurs: false };
+export const foreign: Partial<QueueMember> = { client: "Curator", isOurs: false };
 
 /** A ticket that says nothing of its maker. */
-export function nameless({ who: _, host: __, pid: ___, cmd: ____, ...rest }: Standing): Standing {
+export function nameless({
+  who: _,
+  host: __,
+  pid: ___,
+  cmd: ____,
+  ...rest
+}: QueueMember): QueueMember {
   return rest;
 }
 
@@ -50,7 +56,7 @@ export function report(more: Partial<LockReport> = {}): LockReport {
     layouts: [],
     holders: [],
     waiters: [],
-    strangers: [],
+    incompatibleTickets: [],
     ...more,
   };
 }

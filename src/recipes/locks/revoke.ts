@@ -17,7 +17,7 @@ import {
   type RevokeRequest,
   TEXTBOOK_REVOKE,
 } from "./holder-record.ts";
-import type { Standing } from "./inspect/inspect-lock.ts";
+import type { QueueMember } from "./inspect/inspect-lock.ts";
 import { parseContender } from "./queue/contender.ts";
 
 /**
@@ -35,7 +35,7 @@ const MAX_TRIES = 10;
 
 export async function askToYield(
   session: Session,
-  { node }: Standing,
+  { node }: QueueMember,
   request: RevokeRequest,
   options: CallOptions,
 ): Promise<Asked> {
@@ -89,7 +89,7 @@ function wording(node: string, { data }: Data, request: RevokeRequest): Buffer |
  */
 export async function untilGone(
   session: Session,
-  holder: Standing,
+  holder: QueueMember,
   request: RevokeRequest | undefined,
   signal: AbortSignal,
 ): Promise<void> {
@@ -112,7 +112,7 @@ export async function untilGone(
 /** Removes all its tickets, whether it likes it or not. False when there were none any more. */
 export async function evict(
   session: Session,
-  { nodes }: Standing,
+  { nodes }: QueueMember,
   options: CallOptions,
 ): Promise<boolean> {
   const removed = await Promise.all(

@@ -70,9 +70,9 @@ export function arrange(queued: readonly Queued[]): Queue {
     const [nearest] = ahead
       .map(({ last }) => last)
       .sort((a, b) => bySequence(b.contender, a.contender));
-    const standing = toQueueMember(member, modeOf(member.contender, hasKazooReaders));
-    if (nearest) waiters.push({ ...standing, behind: nearest.party.node });
-    else holders.push(standing);
+    const placed = toQueueMember(member, modeOf(member.contender, hasKazooReaders));
+    if (nearest) waiters.push({ ...placed, behind: nearest.party.node });
+    else holders.push(placed);
     for (const ticket of member.tickets) {
       const { contender, party } = ticket;
       // A queue of thousands has but a few sorts of tickets.

@@ -10,13 +10,13 @@
  */
 import { baseName } from "../../../session/path.ts";
 import { parseContender } from "../queue/contender.ts";
-import type { LockReport, Standing } from "./inspect-lock.ts";
+import type { LockReport, QueueMember } from "./inspect-lock.ts";
 
 /** One step of a cycle: `waiter` waits for the lock that `blocker` holds, or will hold first. */
 interface DeadlockStep {
-  readonly waiter: Standing;
+  readonly waiter: QueueMember;
   readonly path: string;
-  readonly blocker: Standing;
+  readonly blocker: QueueMember;
   readonly isHolder: boolean;
 }
 
@@ -42,7 +42,7 @@ export function waysOut(deadlock: Deadlock): WayOut[] {
   return [...ways.values()];
 }
 
-function canBeAsked({ isOurs, node }: Standing): boolean {
+function canBeAsked({ isOurs, node }: QueueMember): boolean {
   if (isOurs) return true;
   const contender = parseContender(baseName(node));
   const isListening = contender?.family === "curator" || contender?.family === "textbook";
@@ -53,7 +53,7 @@ type Actor = number;
 
 interface Wait {
   readonly path: string;
-  readonly waiter: Standing;
+  readonly waiter: QueueMember;
   /** Whom it waits for; all of them, or any one. */
   readonly needs: "all" | "any";
   readonly blockers: readonly Blocker[];
@@ -61,7 +61,7 @@ interface Wait {
 
 interface Blocker {
   readonly actor: Actor;
-  readonly blocker: Standing;
+  readonly blocker: QueueMember;
   readonly isHolder: boolean;
 }
 
@@ -92,7 +92,7 @@ export function findDeadlocks(reports: readonly LockReport[]): Deadlock[] {
  * A number for everybody: the same for a session's tickets, and for programs inside each other's
  * locks.
  */
-function identify(reports: readonly LockReport[]): (standing: Standing) => Actor {
+function identify(reports: readonly LockReport[]): (member: QueueMember) => Actor {
   const all = reports.flatMap(({ holders, waiters }) => [...holders, ...waiters]);
   const owners = new Map(all.map(({ token, session }) => [String(token), session]));
   const parents = new Map<bigint, bigint>();
@@ -118,20 +118,20 @@ function identify(reports: readonly LockReport[]): (standing: Standing) => Actor
 
 function collectWaits(
   reports: readonly LockReport[],
-  actorOf: (standing: Standing) => Actor,
+  actorOf: (member: QueueMember) => Actor,
 ): Map<Actor, Wait[]> {
   const locksOf = new Map<Actor, Set<string>>();
   for (const { path, holders, waiters } of reports) {
-    for (const standing of [...holders, ...waiters]) {
-      const actor = actorOf(standing);
+    for (const member of [...holders, ...waiters]) {
+      const actor = actorOf(member);
       locksOf.set(actor, (locksOf.get(actor) ?? new Set()).add(path));
     }
   }
   // Whoever has to do with one lock only is in nobody's way elsewhere.
-  const isInSeveral = (standing: Standing) => (locksOf.get(actorOf(standing))?.size ?? 0) > 1;
+  const isInSeveral = (member: QueueMember) => (locksOf.get(actorOf(member))?.size ?? 0) > 1;
   const waits = new Map<Actor, Wait[]>();
   for (const { path, holders, waiters } of reports) {
-    const block = (isHolder: boolean) => (blocker: Standing) => ({
+    const block = (isHolder: boolean) => (blocker: QueueMember) => ({
       actor: actorOf(blocker),
       blocker,
       isHolder,

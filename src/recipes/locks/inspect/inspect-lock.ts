@@ -31,7 +31,7 @@ import {
   toQueueMember,
 } from "./arrange-queue.ts";
 
-export type { QueueMember as Standing } from "./arrange-queue.ts";
+export type { QueueMember } from "./arrange-queue.ts";
 
 /** Who uses a path, and for what. */
 export type LockLayout =
@@ -59,7 +59,7 @@ export interface LockReport {
   /** The next to get it first. */
   readonly waiters: readonly QueueMember[];
   /** Sorts of tickets that overlook each other; see contender.ts. */
-  readonly strangers: readonly string[];
+  readonly incompatibleTickets: readonly string[];
 }
 
 export interface InspectOptions extends ReadOptions {
@@ -84,7 +84,8 @@ export async function inspectLock(
   options: InspectOptions,
 ): Promise<LockReport> {
   const found = await look(session, path, options);
-  if (!found) return { path, exists: false, layouts: [], holders: [], waiters: [], strangers: [] };
+  if (!found)
+    return { path, exists: false, layouts: [], holders: [], waiters: [], incompatibleTickets: [] };
   const { own, children } = found;
   const nodes = await readNewTickets(session, ticketPaths(path, found), options);
   const contenders = parseContenders(children);
@@ -103,7 +104,11 @@ export async function inspectLock(
     ...(limit && isSemaphore && { limit: limit.limit }),
     holders: queues.flatMap(({ holders }) => holders),
     waiters: queues.flatMap(({ waiters }) => waiters),
-    strangers: incompatibleKinds([...contenders, ...parseContenders(found.leases)], [], ours),
+    incompatibleTickets: incompatibleKinds(
+      [...contenders, ...parseContenders(found.leases)],
+      [],
+      ours,
+    ),
   };
 }
 

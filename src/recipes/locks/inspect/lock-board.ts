@@ -10,7 +10,7 @@ import type { Follower, Notice } from "../../watching/watched-changes.ts";
 import { type Answered, Answers, tickUntil } from "./answers.ts";
 import { type Deadlock, findDeadlocks } from "./deadlocks.ts";
 import { findLocks } from "./find-locks.ts";
-import type { LockReport, Standing } from "./inspect-lock.ts";
+import type { LockReport, QueueMember } from "./inspect-lock.ts";
 
 export interface BoardChange extends Answered {
   /** The busiest first: most waiters, then the longest wait. */
@@ -132,13 +132,13 @@ export class BoardFollower implements Follower<BoardChange | Notice> {
 
 /** What a change is told by: who holds, who waits, and requests to give way. */
 function fingerprint({ limit, holders, waiters }: LockReport): string {
-  const tickets = (all: readonly Standing[]) =>
+  const tickets = (all: readonly QueueMember[]) =>
     all.map(({ node, acquiredAt, revoke }) => [node, acquiredAt, revoke]);
   return JSON.stringify([limit, tickets(holders), tickets(waiters)]);
 }
 
 function free(path: string): LockReport {
-  return { path, exists: true, layouts: [], holders: [], waiters: [], strangers: [] };
+  return { path, exists: true, layouts: [], holders: [], waiters: [], incompatibleTickets: [] };
 }
 
 function pauseAfter(reports: readonly LockReport[], lookMs: number): number {

@@ -3,12 +3,12 @@
  * Contenders that have left are kept for {@link HISTORY_MS}, and at most {@link MAX_LEFT} of them,
  * so that memory does not grow with the hours.
  */
-import type { LockReport, Standing } from "./inspect-lock.ts";
+import type { LockReport, QueueMember } from "./inspect-lock.ts";
 
 /** One contender's time in the queue, in milliseconds since the epoch. */
 export interface Stay {
   /** As it was seen last. */
-  readonly contender: Standing;
+  readonly contender: QueueMember;
   /** The token of its first ticket: contenders come in this order. */
   readonly order: bigint;
   readonly queuedAt: number;
@@ -56,7 +56,7 @@ export class QueueHistory {
   }
 
   #see(
-    contender: Standing,
+    contender: QueueMember,
     isHolder: boolean,
     before: ReadonlyMap<string, Stay>,
     gone: Map<string, Stay>,
@@ -100,7 +100,7 @@ export class QueueHistories {
  * A contender for a permit swaps its ticket in the queue for one among the leases: that is still
  * one stay.
  */
-function takeOver({ mode, session }: Standing, gone: Map<string, Stay>): Stay | undefined {
+function takeOver({ mode, session }: QueueMember, gone: Map<string, Stay>): Stay | undefined {
   if (mode !== "semaphore") return undefined;
   for (const [node, stay] of gone) {
     if (stay.contender.session !== session || stay.heldAt !== undefined) continue;

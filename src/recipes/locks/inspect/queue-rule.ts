@@ -4,7 +4,7 @@
  */
 import { baseName, joinPath, parentPath } from "../../../session/path.ts";
 import { parseContender } from "../queue/contender.ts";
-import type { LockReport, Standing } from "./inspect-lock.ts";
+import type { LockReport, QueueMember } from "./inspect-lock.ts";
 
 export type QueueRule =
   | "zksh-lock"
@@ -32,7 +32,10 @@ export type QueueRule =
   /** The path itself is the holder's znode. */
   | "unique";
 
-export function ruleOf({ node, mode, client, isOurs }: Standing, { path }: LockReport): QueueRule {
+export function ruleOf(
+  { node, mode, client, isOurs }: QueueMember,
+  { path }: LockReport,
+): QueueRule {
   if (node === path) return "unique";
   const contender = parseContender(baseName(node));
   if (mode === "semaphore") {

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { findDeadlocks } from "../../../../src/recipes/locks/inspect/deadlocks.ts";
-import type { LockReport, Standing } from "../../../../src/recipes/locks/inspect/inspect-lock.ts";
+import type {
+  LockReport,
+  QueueMember,
+} from "../../../../src/recipes/locks/inspect/inspect-lock.ts";
 
-function standing(session: number, path: string, more: Partial<Standing> = {}): Standing {
+function queueMember(session: number, path: string, more: Partial<QueueMember> = {}): QueueMember {
   const node = `${path}/${session}`;
   const facts = {
     client: "zksh",
@@ -22,15 +25,15 @@ function standing(session: number, path: string, more: Partial<Standing> = {}): 
 }
 
 /** `"1 | 2 3"`: session 1 holds, 2 and 3 wait. */
-function lock(path: string, queue: string, more: Partial<Standing> = {}): LockReport {
+function lock(path: string, queue: string, more: Partial<QueueMember> = {}): LockReport {
   const [holders = [], waiters = []] = queue.split("|").map((part) =>
     part
       .trim()
       .split(" ")
       .filter((word) => word !== "")
-      .map((id) => standing(Number(id), path, more)),
+      .map((id) => queueMember(Number(id), path, more)),
   );
-  return { path, exists: true, layouts: [], holders, waiters, strangers: [] };
+  return { path, exists: true, layouts: [], holders, waiters, incompatibleTickets: [] };
 }
 
 /** `1 -/b-> 2 -/a-> 1`, with `~` where the blocker only waits too. */
@@ -75,7 +78,7 @@ describe("deadlocks", () => {
 
   test("a program inside the lock of another counts as one with it", () => {
     const inside = (session: number, path: string, within: string) =>
-      standing(session, path, { within: [within] });
+      queueMember(session, path, { within: [within] });
     const a = { ...lock("/a", "1"), waiters: [inside(4, "/a", "200")] };
     const b = { ...lock("/b", "2"), waiters: [inside(3, "/b", "100")] };
     expect(findDeadlocks([a, b])).toHaveLength(1);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import {
   inspectLock,
   type LockReport,
-  type Standing,
+  type QueueMember,
 } from "../../../../src/recipes/locks/inspect/inspect-lock.ts";
 import type { Session } from "../../../../src/session/session.ts";
 import { openFor } from "../../../support/open-session.ts";
@@ -24,7 +24,7 @@ const inspect = (path = "/lock"): Promise<LockReport> => inspectLock(session, pa
 /** The names without their numbers, holders and waiters apart. */
 async function queue(path?: string): Promise<{ holders: string[]; waiters: string[] }> {
   const { holders, waiters } = await inspect(path);
-  const short = ({ node }: Standing) =>
+  const short = ({ node }: QueueMember) =>
     node.slice(node.lastIndexOf("/") + 1).replace(/\d{10}$/, "");
   return { holders: holders.map(short), waiters: waiters.map(short) };
 }
@@ -145,7 +145,7 @@ describe("who holds and who waits", () => {
   ])("ours: $shape", async ({ given, holds }) => {
     for (const name of given) await ticket(session, `/lock/${name}`, record());
     expect(await queue()).toEqual({ holders: given.slice(0, holds), waiters: given.slice(holds) });
-    expect((await inspect()).strangers).toEqual([]);
+    expect((await inspect()).incompatibleTickets).toEqual([]);
   });
 
   test("Curator's locks and read/write locks do not see each other, and ours", async () => {
@@ -155,17 +155,20 @@ describe("who holds and who waits", () => {
       holders: [`${A}lock-`, `${B}__WRIT__`],
       waiters: [`${C}lock-`],
     });
-    expect((await inspect()).strangers).toEqual(["Curator locks", "Curator read/write locks"]);
+    expect((await inspect()).incompatibleTickets).toEqual([
+      "Curator locks",
+      "Curator read/write locks",
+    ]);
   });
 
   test("two tickets of one uuid are one", async () => {
     const first = await ticket(session, `/lock/${A}lock-`, record());
     const second = await ticket(session, `/lock/${A}__lock__`, record());
     await tickets(`${KAZOO}__lock__`, `${B}lock-`);
-    const { holders, waiters, strangers } = await inspect();
+    const { holders, waiters, incompatibleTickets } = await inspect();
     expect(holders.map(({ node, nodes }) => [node, nodes])).toEqual([[first, [first, second]]]);
     expect(waiters.map(({ client }) => client)).toEqual(["kazoo", "Curator"]);
-    expect(strangers).toEqual(["Curator locks", "kazoo locks"]);
+    expect(incompatibleTickets).toEqual(["Curator locks", "kazoo locks"]);
   });
 
   test("Curator's writer may read what it writes", async () => {
@@ -216,7 +219,11 @@ describe("semaphores", () => {
     // Its lease is waiting already: one waiter, not two.
     await ticket(session, `/lock/locks/${C}lock-`);
     const report = await inspect();
-    expect(report).toMatchObject({ limit: 2, layouts: ["curator-semaphore"], strangers: [] });
+    expect(report).toMatchObject({
+      limit: 2,
+      layouts: ["curator-semaphore"],
+      incompatibleTickets: [],
+    });
     expect(await queue()).toEqual({
       holders: [`${A}lease-`, `${B}lease-`],
       waiters: [`${C}lease-`, `${GO}lock-`],
@@ -384,7 +391,7 @@ describe("what is told of each", () => {
       layouts: [],
       holders: [],
       waiters: [],
-      strangers: [],
+      incompatibleTickets: [],
     });
     expect(await inspect("/no/such")).toMatchObject({ exists: false, holders: [] });
   });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { HISTORY_MS, QueueHistory } from "../../../../src/recipes/locks/inspect/queue-history.ts";
-import { report, standing } from "../../../support/lock-reports.ts";
+import { queueMember, report } from "../../../support/lock-reports.ts";
 
 const START = 1_000_000_000;
 
-function contender(number: number, more: Parameters<typeof standing>[0] = {}) {
-  return standing({
+function contender(number: number, more: Parameters<typeof queueMember>[0] = {}) {
+  return queueMember({
     node: `/deploy/lock-${String(number).padStart(10, "0")}`,
     token: BigInt(number),
     ...more,

@@ -140,7 +140,7 @@ describe("who waits for whom", () => {
   });
 });
 
-describe("strangers", () => {
+describe("incompatible tickets", () => {
   const of = (...names: string[]) => incompatibleKinds(parseContenders(names));
 
   test("one family is none, however many they are", () => {

@@ -1,7 +1,7 @@
 import { CURATOR_SORTS } from "../recipes/locks/queue/contender.ts";
 
 /** Which sorts of tickets overlook each other, in a sentence. */
-export function strangersText(path: string, sorts: readonly string[]): string {
+export function incompatibleTicketsText(path: string, sorts: readonly string[]): string {
   // Tickets of zksh have Curator's names.
   if (
     sorts.length === CURATOR_SORTS.length &&
