@@ -235,6 +235,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   ENOENT: "no such file",
   EACCES: "permission denied",
   EISDIR: "it is a directory",
+  ENOSPC: "no space left on the device",
 };
 
 /**
@@ -244,6 +245,13 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
 export function cannotRead(name: string, cause: unknown): string {
   const why = cause instanceof Error ? cause.message : String(cause);
   return `cannot read ${name}: ${FILE_ERRORS[/^E[A-Z]+/.exec(why)?.[0] ?? ""] ?? why}`;
+}
+
+/** A file could not be written, as an error. */
+export function cannotWrite(name: string, cause: unknown): UsageError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const reason = FILE_ERRORS[/^E[A-Z]+/.exec(why)?.[0] ?? ""] ?? why;
+  return new UsageError(`cannot write ${name}: ${reason}`, { cause });
 }
 
 /**

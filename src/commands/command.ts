@@ -84,6 +84,7 @@ export type AnyCommand = Command<any, any>;
 
 export type CommandGroup =
   | "znodes"
+  | "trees"
   | "locks"
   | "access"
   | "watches"

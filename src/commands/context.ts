@@ -42,6 +42,19 @@ interface Files {
   write(path: string, data: string): Promise<void>;
   /** Why a file could not be written; undefined when it probably can. */
   cannotWrite(path: string): Promise<string | undefined>;
+  /** The bytes of a file that may be larger than memory. */
+  stream(path: string): AsyncIterable<Uint8Array>;
+  /** Begins a file that is written piece by piece and replaces `path` in one step. */
+  draft(path: string): Promise<FileDraft>;
+}
+
+/** A file in the making; other programs do not see it before it is complete. */
+export interface FileDraft {
+  write(text: string): Promise<void>;
+  /** Puts it in the place of the file. */
+  commit(): Promise<void>;
+  /** Removes it. Does nothing after {@link commit}. */
+  discard(): Promise<void>;
 }
 
 interface CommandInput {
@@ -52,6 +65,8 @@ interface CommandInput {
    * thrown away.
    */
   isOver(): "ended" | "file" | undefined;
+  /** The bytes of stdin, as they come. */
+  chunks(): AsyncIterable<Uint8Array>;
   /** The answer to the question of {@link Command.secret}. */
   readonly secret?: string;
 }
@@ -105,7 +120,11 @@ export interface Shell {
    */
   session(): Promise<Session>;
   /** A session beside the shell's own, for work that must outlive it. The caller closes it. */
-  openSession(options: { readonly timeoutMs?: number | undefined }): Promise<Session>;
+  openSession(options: {
+    readonly timeoutMs?: number | undefined;
+    /** Other servers than the shell's, as a connect string. */
+    readonly target?: string | undefined;
+  }): Promise<Session>;
   /** The locks that were taken by earlier lines, by path. */
   readonly heldLocks: Map<string, HeldLock>;
   /** A lock of an earlier line is no longer held. */

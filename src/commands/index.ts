@@ -73,6 +73,48 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./ls2.ts")).ls2,
   },
   {
+    name: "tree",
+    summary: "draw a znode and everything below it",
+    group: "trees",
+    load: async () => (await import("./tree.ts")).tree,
+  },
+  {
+    name: "find",
+    summary: "search a tree by names, kinds, ages, sizes or data",
+    group: "trees",
+    load: async () => (await import("./find.ts")).find,
+  },
+  {
+    name: "grep",
+    summary: "search the data of a tree",
+    group: "trees",
+    load: async () => (await import("./grep.ts")).grep,
+  },
+  {
+    name: "du",
+    summary: "sum the sizes of subtrees, or show the largest",
+    group: "trees",
+    load: async () => (await import("./du.ts")).du,
+  },
+  {
+    name: "cp",
+    summary: "copy znodes or trees, also between servers",
+    group: "trees",
+    load: async () => (await import("./cp.ts")).cp,
+  },
+  {
+    name: "export",
+    summary: "write a tree to a file",
+    group: "trees",
+    load: async () => (await import("./export.ts")).exportTree,
+  },
+  {
+    name: "import",
+    summary: "restore a tree from a file",
+    group: "trees",
+    load: async () => (await import("./import.ts")).importTree,
+  },
+  {
     name: "lock",
     summary: "run a command under an exclusive lock",
     group: "locks",

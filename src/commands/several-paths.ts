@@ -87,7 +87,12 @@ export function* reportEach(
   throw new PartialError("partial", message, { path: last.path, cause: last.error });
 }
 
-const PARTICIPLES = { delete: "deleted", setAcl: "changed", read: "read" } as const;
+const PARTICIPLES = {
+  delete: "deleted",
+  setAcl: "changed",
+  read: "read",
+  write: "written",
+} as const;
 
 /**
  * Throws UsageError for a number among several paths: `delete /a /b 3` probably means version 3,

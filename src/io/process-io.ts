@@ -48,6 +48,14 @@ const processFiles: Files = {
     const { cannotWrite } = await import("./whole-file.ts");
     return cannotWrite(path);
   },
+  async *stream(path) {
+    const { createReadStream } = await import("node:fs");
+    yield* createReadStream(path);
+  },
+  async draft(path) {
+    const { openDraft } = await import("./whole-file.ts");
+    return openDraft(path);
+  },
 };
 
 function programRunner(openStdout: () => Output): Processes {

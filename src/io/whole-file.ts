@@ -4,8 +4,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { constants, type Stats } from "node:fs";
-import { access, lstat, open, rename, rm, stat } from "node:fs/promises";
+import { access, type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { FileDraft } from "./io.ts";
 import { isOurs } from "./own-file.ts";
 
 /** A pipe or a device, which is written to; or a file, which is replaced. */
@@ -47,26 +48,72 @@ export async function replaceFile(
   data: string,
   mode: number | undefined,
 ): Promise<void> {
-  // Beside it, because a rename cannot leave the file system. With a name that others cannot
-  // prepare a link for.
-  const draft = join(dirname(resolve(path)), `.zksh-${randomBytes(12).toString("hex")}.tmp`);
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = await open(
-    draft,
-    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-    mode === undefined ? 0o666 : 0o600,
-  );
+  const draft = await Draft.open(path, mode);
   try {
+    await draft.write(data);
+    await draft.commit();
+  } finally {
+    await draft.discard();
+  }
+}
+
+/** The same piece by piece. A pipe or a device gets each piece at once. */
+export async function openDraft(path: string): Promise<FileDraft> {
+  const destination = await destinationOf(path);
+  if (destination.kind === "file") return Draft.open(path, destination.mode);
+  const { flags } = destination;
+  return {
+    write: (text) => writeInto(path, text, flags),
+    async commit() {},
+    async discard() {},
+  };
+}
+
+class Draft implements FileDraft {
+  readonly #path: string;
+  readonly #name: string;
+  readonly #file: FileHandle;
+  readonly #mode: number | undefined;
+  #isDone = false;
+
+  private constructor(path: string, name: string, file: FileHandle, mode: number | undefined) {
+    this.#path = path;
+    this.#name = name;
+    this.#file = file;
+    this.#mode = mode;
+  }
+
+  static async open(path: string, mode: number | undefined): Promise<Draft> {
+    // Beside it, because a rename cannot leave the file system. With a name that others cannot
+    // prepare a link for.
+    const name = join(dirname(resolve(path)), `.zksh-${randomBytes(12).toString("hex")}.tmp`);
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    const file = await open(name, flags, mode === undefined ? 0o666 : 0o600);
+    return new Draft(path, name, file, mode);
+  }
+
+  async write(text: string): Promise<void> {
+    await this.#file.writeFile(text);
+  }
+
+  async commit(): Promise<void> {
+    if (this.#mode !== undefined) await this.#file.chmod(this.#mode);
+    await this.#file.close();
+    this.#isDone = true;
     try {
-      await file.writeFile(data);
-      if (mode !== undefined) await file.chmod(mode);
-    } finally {
-      await file.close();
+      await rename(this.#name, this.#path);
+    } catch (error) {
+      await rm(this.#name, { force: true });
+      throw error;
     }
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
+  }
+
+  async discard(): Promise<void> {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    await this.#file.close();
+    await rm(this.#name, { force: true });
   }
 }
 

@@ -32,6 +32,35 @@ const renderers: ResultRenderers = {
     out: entries.map(({ path, stat }) => line({ path, stat: jsonStat(stat) })).join(""),
   }),
   paths: ({ paths }) => ({ out: paths.map((path) => line({ path })).join("") }),
+  "tree-lines": ({ lines }) => ({
+    out: lines
+      .map(({ path, stat, data }) =>
+        line({
+          path,
+          ...(stat && { stat: jsonStat(stat) }),
+          ...(data !== undefined && jsonData({ data, encoding: "auto" })),
+        }),
+      )
+      .join(""),
+  }),
+  found: ({ paths }) => ({ out: paths.map((path) => line({ path })).join("") }),
+  "grep-matches": ({ matches }) => ({
+    out: matches.map(({ kind: _, ...match }) => line(match)).join(""),
+  }),
+  "no-match": () => ({}),
+  "disk-usage": ({ subtrees }) => ({
+    out: subtrees
+      .map(({ path, bytes, znodes, children }) => line({ path, bytes, znodes, children }))
+      .join(""),
+  }),
+  largest: ({ path, znodes, subtrees, parents }) => object({ path, znodes, subtrees, parents }),
+  // The file is JSON lines already.
+  "tree-file": ({ text }) => ({ out: text }),
+  exported: ({ kind: _, ...result }) => ({ err: line({ exported: result }) }),
+  "tree-written": ({ kind: _, ...result }) => object(result),
+  "near-limit": ({ path, what, bytes, limit }) => ({
+    err: line({ warning: { reason: "near-limit", path, what, bytes, limit } }),
+  }),
   created: ({ path }) => object({ path }),
   changed: ({ path, stat, isNew }) =>
     object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),

@@ -1,6 +1,7 @@
 /** `ls -l`: a row for each znode, aligned on a terminal, with tabs between in a pipe. */
 
 import type { LongListingResult } from "../results/znodes.ts";
+import { kindOf } from "../session/node-kind.ts";
 import { baseName } from "../session/path.ts";
 import type { Stat } from "../session/session.ts";
 import { escapeName } from "../text/escape.ts";
@@ -72,26 +73,13 @@ function readableCells(stat: Stat): string[] {
 /** The same marks as in `ls`: name/ has children, name* is ephemeral. */
 function shownName(name: string, stat: Stat, { theme }: View): string {
   const text = escapeName(name);
-  if (isSession(stat.ephemeralOwner)) return `${theme.ephemeral(text)}*`;
+  if (kindOf(stat) === "ephemeral") return `${theme.ephemeral(text)}*`;
   return stat.numChildren > 0 && name !== "/" ? `${theme.parent(text)}/` : text;
 }
 
-const CONTAINER = 1n << 63n;
-/** The upper byte of the owner field of a znode with a TTL. */
-const TTL_MARK = 0xffn;
-
-/**
- * The session that owns an ephemeral. The server marks containers and znodes with a TTL in the same
- * field.
- */
-function ownerOf({ ephemeralOwner }: Stat): string {
-  const owner = BigInt.asUintN(64, ephemeralOwner);
-  if (owner === 0n) return "-";
-  if (owner === CONTAINER) return "container";
-  return owner >> 56n === TTL_MARK ? "ttl" : hexId(owner);
-}
-
-function isSession(ephemeralOwner: bigint): boolean {
-  const owner = BigInt.asUintN(64, ephemeralOwner);
-  return owner !== 0n && owner !== CONTAINER && owner >> 56n !== TTL_MARK;
+/** The session that owns an ephemeral, or what else the znode is. */
+function ownerOf(stat: Stat): string {
+  const kind = kindOf(stat);
+  if (kind === "ephemeral") return hexId(stat.ephemeralOwner);
+  return kind === "persistent" ? "-" : kind;
 }

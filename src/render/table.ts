@@ -68,7 +68,7 @@ export function cutMiddle(text: string, width: number): string {
   return `${textOf(begin)}…${textOf(end)}`;
 }
 
-function cut(text: string, width: number): string {
+export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   return `${textOf(beginning([...characters(text)], width - 1))}…`;
 }

@@ -32,6 +32,7 @@ import {
   type View,
 } from "./renderer.ts";
 import { isoTime, statLines, statTable } from "./stat.ts";
+import { treeRenderers } from "./trees.ts";
 import { textRan, textWatched } from "./watch.ts";
 import { watchEventLine } from "./watch-event.ts";
 
@@ -59,6 +60,7 @@ function textRenderers(view: View): ResultRenderers {
       out: textLongListing(result, view) + (result.stat ? stat(result.stat) : ""),
     }),
     paths: ({ paths }) => ({ out: oneALine(paths.map(name)) }),
+    ...treeRenderers(view),
     created: ({ path, isShortLived }) => ({
       out: isTTY ? `Created ${name(path)}\n` : `${name(path)}\n`,
       ...(isShortLived &&

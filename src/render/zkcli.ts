@@ -54,6 +54,17 @@ function zkcliRenderers(view: View): ResultRenderers {
     "long-listing": help.result,
     // One path a line, as everywhere.
     paths: help.result,
+    // zkCli has no commands for trees.
+    "tree-lines": help.result,
+    found: help.result,
+    "grep-matches": help.result,
+    "no-match": help.result,
+    "disk-usage": help.result,
+    largest: help.result,
+    "near-limit": help.result,
+    "tree-file": help.result,
+    exported: help.result,
+    "tree-written": help.result,
     created: ({ path }) => ({ err: `Created ${name(path)}\n` }),
     changed: ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
     deleted: ({ oldForm }) => deprecation({ oldForm }),

@@ -10,11 +10,13 @@ import type { LockReportResult } from "./lock-reports.ts";
 import type { LockResult } from "./locks.ts";
 import type { QuotasResult } from "./quotas.ts";
 import type { ShellResult } from "./shell.ts";
+import type { TreeResult } from "./trees.ts";
 import type { WatchResult } from "./watches.ts";
 import type { ZnodeResult } from "./znodes.ts";
 
 export type Result =
   | ZnodeResult
+  | TreeResult
   | AccessResult
   | QuotasResult
   | LockResult
@@ -42,6 +44,7 @@ export function isControl(output: Result | Control): output is Control {
 /** What a process ends with that has said this last: answers can be no, and programs fail. */
 export function exitCodeOfResult(result: Result): number {
   if (result.kind === "existence") return result.exists ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "no-match") return ExitCode.refusedByServer;
   if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "sequencer") return result.isCurrent ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "locks") {

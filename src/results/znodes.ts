@@ -120,7 +120,7 @@ interface TreeDeletedResult {
 /** One znode of many that could not be read or changed; the others go on. */
 export interface FailedResult {
   readonly kind: "failed";
-  readonly what: "delete" | "setAcl" | "read";
+  readonly what: "delete" | "setAcl" | "read" | "write";
   readonly path: string;
   readonly error: Error & { readonly code?: number | undefined; readonly reason?: string };
 }

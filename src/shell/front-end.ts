@@ -163,7 +163,11 @@ export class FrontEnd {
         }),
       },
       files: io.files,
-      input: { end: (until) => inputEnd(io.stdin, until), isOver: () => io.stdin.isOver?.() },
+      input: {
+        end: (until) => inputEnd(io.stdin, until),
+        isOver: () => io.stdin.isOver?.(),
+        chunks: () => io.stdin.stream,
+      },
       output: this.#output(line),
       server: { start: startServer },
       program,

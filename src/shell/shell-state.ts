@@ -13,6 +13,8 @@ interface Identity {
 }
 
 /** How the shell opens sessions and warns about credentials. */
+type OpenOptions = Parameters<Shell["openSession"]>[0];
+
 export type SessionOpener = Pick<FrontEnd, "openSession" | "warnOfCredential">;
 
 export interface ShellStateOptions {
@@ -108,9 +110,9 @@ export class ShellState implements Shell {
     return this.#session === current ? this.#begin() : this.session();
   }
 
-  async openSession({ timeoutMs }: { readonly timeoutMs?: number | undefined }): Promise<Session> {
+  async openSession({ timeoutMs, target = this.#target }: OpenOptions): Promise<Session> {
     const options = timeoutMs === undefined ? {} : { timeoutMs };
-    return this.#authenticated(await this.#opener.openSession(this.#target, options));
+    return this.#authenticated(await this.#opener.openSession(target, options));
   }
 
   lockLost(path: string, error: LockError): void {

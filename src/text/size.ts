@@ -19,7 +19,7 @@ export function formatSize(bytes: number): string {
   if (bytes < 1024) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
   const units = ["KB", "MB", "GB"];
   let size = bytes / 1024;
-  while (size >= 1024 && units.length > 1) {
+  while (Math.round(size) >= 1024 && units.length > 1) {
     size /= 1024;
     units.shift();
   }

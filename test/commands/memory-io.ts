@@ -22,6 +22,8 @@ export interface MemoryIoOptions {
 
 export interface MemoryIo extends Io {
   readonly written: { readonly stdout: Buffer; readonly stderr: string };
+  /** Files that were written piece by piece. */
+  readonly saved: ReadonlyMap<string, string>;
 }
 
 /** An Io that keeps what is written to it. */
@@ -38,6 +40,7 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     findProgram = async (name) => ({ kind: "found", path: `/bin/${name}` }),
     startGuarded,
   } = options;
+  const saved = new Map<string, string>();
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const output = (name: "stdout" | "stderr", error?: Error): Output => {
     const stream = new Writable({
@@ -69,7 +72,23 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
           throw new Error(`ENOENT: no such file or directory, open '${path}'`);
         return Buffer.from(contents);
       },
+      async *stream(path) {
+        yield await this.read(path);
+      },
+      async draft(path) {
+        let text = "";
+        return {
+          async write(piece) {
+            text += piece;
+          },
+          async commit() {
+            saved.set(path, text);
+          },
+          async discard() {},
+        };
+      },
     },
+    saved,
     processes: {
       async run(request) {
         if (!runChild) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);

@@ -14,6 +14,7 @@ export interface Topic {
 
 const GROUPS: Readonly<Record<CommandGroup, string>> = {
   znodes: "Znodes",
+  trees: "Trees",
   locks: "Locks",
   access: "Access",
   watches: "Watches",

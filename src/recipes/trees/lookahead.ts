@@ -26,6 +26,12 @@ const MEMORY = 32;
 /** How far to look for znodes not asked for yet, past those that were. */
 const MAX_LOOKED_AT = 10_000;
 
+/** Levels below the root of the walk, and the last level that is listed. */
+interface Level {
+  readonly depth: number;
+  readonly maxDepth: number | undefined;
+}
+
 /** A znode's children, and how far the walk has come with them. */
 export class PendingVisit implements Visit {
   readonly path: string;
@@ -33,15 +39,18 @@ export class PendingVisit implements Visit {
   /** Levels below the root of the walk. */
   readonly depth: number;
   /** Of the children, the first so many have been asked for, and so many of these answered. */
-  asked = 0;
-  answered = 0;
+  asked: number;
+  answered: number;
   /** Those of the answered that have children themselves and have not been visited, in order. */
   readonly below: PendingVisit[] = [];
 
-  constructor(path: string, children: string[], depth: number) {
+  constructor(path: string, children: string[], { depth, maxDepth = Infinity }: Level) {
     this.path = path;
     this.children = children.sort();
     this.depth = depth;
+    // Below the last level nothing is asked for: its znodes count as having no children.
+    this.asked = depth + 1 < maxDepth ? 0 : children.length;
+    this.answered = this.asked;
   }
 
   get isAnswered(): boolean {
@@ -123,7 +132,12 @@ export class Lookahead {
       const children = result?.op === "getChildren" ? result.children : [];
       const depth = parent.depth + 1;
       if (children.length > 0)
-        parent.below.push(new PendingVisit(questions[index]?.path ?? "", children, depth));
+        parent.below.push(
+          new PendingVisit(questions[index]?.path ?? "", children, {
+            depth,
+            maxDepth: this.#options.maxDepth,
+          }),
+        );
       else if (result?.op === "error" && !(result.error instanceof NoNodeError)) {
         this.#options.onFailure(result.path, result.error);
       }

@@ -51,7 +51,7 @@ export function inWalkOrder(a: string, b: string): number {
   return (namesOfA[shared] ?? "") < (namesOfB[shared] ?? "") ? -1 : 1;
 }
 
-function isBelow(path: string, parent: string): boolean {
+export function isBelow(path: string, parent: string): boolean {
   return path.startsWith(parent === "/" ? parent : `${parent}/`);
 }
 

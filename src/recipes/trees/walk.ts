@@ -24,6 +24,8 @@ export interface Visit {
 
 export interface WalkOptions {
   readonly signal: AbortSignal;
+  /** How many levels below the root are listed: 1 stops at its children. Left out: all. */
+  readonly maxDepth?: number | undefined;
   /**
    * Told of a znode below the root that could not be listed; the walk goes on without what is below
    * it.
@@ -49,8 +51,8 @@ export async function* walk(
 ): AsyncGenerator<Visit[]> {
   const first = new PendingVisit(
     root,
-    await session.getChildren(root, { signal: options.signal }),
-    0,
+    options.maxDepth === 0 ? [] : await session.getChildren(root, { signal: options.signal }),
+    { depth: 0, maxDepth: options.maxDepth },
   );
   // From the root down to where the walk is, without what is done with.
   const trail = [first];

@@ -1,0 +1,70 @@
+import { UsageError } from "../errors.ts";
+import { baseName, joinPath } from "../session/path.ts";
+import { flag, required, rest } from "./arguments.ts";
+import { defineCommand } from "./command.ts";
+import { copyTree } from "./copy-tree.ts";
+import { formatPlace, Places, type ZnodePlace, znodePlace } from "./place.ts";
+import { refuseProtected } from "./whole-tree.ts";
+import { onConflictOption } from "./write-options.ts";
+
+export const cp = defineCommand({
+  details:
+    "zk://HOST[:PORT],…/PATH is a place on other servers. DST is the name of the copy; with a slash at its end, or behind several " +
+    "SRC, the copies come below it. A copy that failed can be run again: equal znodes stay. Ephemerals are left out. With -p " +
+    "parents are open to all until their children are there.",
+  examples: [
+    "cp /app/config /app/config.bak",
+    "cp -r -p --exact /app zk://zk2:2181/app",
+    "cp -r --on-conflict overwrite /staging/app /live/app",
+  ],
+  effect: "write",
+  args: {
+    source: required(znodePlace, "what to copy"),
+    others: rest(znodePlace, "more to copy; the last word is where to"),
+  },
+  options: {
+    recursive: flag("-r", "copy everything below it too"),
+    preserve: flag("-p", "copy ACLs too; they are set last"),
+    exact: flag("", "copy sequence counters too, and check them"),
+    onConflict: onConflictOption,
+    dryRun: flag("", "only count what would be copied"),
+  },
+  async *run(
+    context,
+    { source, others },
+    { recursive, preserve, exact, onConflict = "fail", dryRun },
+  ) {
+    const target = others.at(-1);
+    if (target === undefined) throw new UsageError("cp needs a source and a target");
+    const sources = [source, ...others.slice(0, -1)];
+    const isFolder = target.isFolder || sources.length > 1;
+    const places = new Places(context);
+    try {
+      for (const from of sources) {
+        const to: ZnodePlace = isFolder
+          ? { ...target, path: joinPath(target.path, baseName(from.path)) }
+          : target;
+        refuseProtected("cp", to.path);
+        refuseOverlap(from, to, recursive);
+        yield* copyTree(context, {
+          from: { session: await places.session(from), path: from.path },
+          to: { session: await places.session(to), path: to.path, name: formatPlace(to) },
+          options: { recursive, preserve, exact, onConflict, dryRun },
+        });
+      }
+    } finally {
+      await places.close();
+    }
+  },
+});
+
+/** A tree that is copied into itself would never end. */
+function refuseOverlap(from: ZnodePlace, to: ZnodePlace, recursive: boolean): void {
+  const isSameServer =
+    from.kind === to.kind &&
+    (from.kind === "here" || to.kind === "here" || from.servers === to.servers);
+  if (!isSameServer) return;
+  if (from.path === to.path) throw new UsageError(`${from.path} is both source and target`);
+  if (recursive && to.path.startsWith(joinPath(from.path, "")))
+    throw new UsageError(`cannot copy ${from.path} into itself (${to.path})`);
+}

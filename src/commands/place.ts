@@ -1,0 +1,97 @@
+/** Where a tree is: in the shell's own servers, in others, or in a file. */
+import { UsageError } from "../errors.ts";
+import { parseConnectString } from "../session/connect-string.ts";
+import type { Session } from "../session/session.ts";
+import { type ValueParser, znodePath } from "./arguments.ts";
+import type { Context } from "./command.ts";
+
+type Place =
+  | { readonly kind: "here"; readonly path: string; readonly isFolder: boolean }
+  | {
+      readonly kind: "server";
+      readonly servers: string;
+      readonly path: string;
+      readonly isFolder: boolean;
+    }
+  | { readonly kind: "file"; readonly file: string };
+
+const SERVER = "zk://";
+const FILE = "file:";
+
+/** `/path`, `zk://HOST[:PORT],…/PATH` or `file:PATH`. A slash at the end names a folder. */
+const place: ValueParser<Place> = (text, where) => {
+  if (text.startsWith(FILE)) {
+    const file = text.slice(FILE.length);
+    if (file === "") throw new UsageError("file: needs the path of a file");
+    return { kind: "file", file };
+  }
+  const isFolder = text.endsWith("/");
+  if (!text.startsWith(SERVER))
+    return { kind: "here", path: znodePath(text, where) as string, isFolder };
+  const rest = text.slice(SERVER.length);
+  const slash = rest.indexOf("/");
+  const servers = slash < 0 ? rest : rest.slice(0, slash);
+  if (servers === "") {
+    throw new UsageError(`${text} names no server`, {
+      hint: "for example zk://zk1:2181,zk2:2181/app",
+    });
+  }
+  parseConnectString(servers);
+  const path = znodePath(slash < 0 ? "/" : rest.slice(slash), where) as string;
+  return { kind: "server", servers, path, isFolder };
+};
+
+export type ZnodePlace = Exclude<Place, { kind: "file" }>;
+
+/** A place among znodes; a file is a usage error that names what takes files. */
+export const znodePlace: ValueParser<ZnodePlace> = (text, where) => {
+  const found = place(text, where) as Place;
+  if (found.kind !== "file") return found;
+  throw new UsageError(`${text} is a file`, {
+    hint: "export writes a tree to a file, and import reads one",
+  });
+};
+
+/** As it is typed. */
+export function formatPlace(of: Place): string {
+  if (of.kind === "file") return `${FILE}${of.file}`;
+  return of.kind === "here" ? of.path : `${SERVER}${of.servers}${of.path}`;
+}
+
+/** Sessions to places; other servers are asked with the credentials of the shell. */
+export class Places {
+  readonly #context: Context;
+  readonly #sessions = new Map<string, Promise<Session>>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  async session(of: ZnodePlace): Promise<Session> {
+    if (of.kind === "here") return this.#context.session();
+    const { servers } = of;
+    const opened = this.#sessions.get(servers) ?? this.#open(servers);
+    this.#sessions.set(servers, opened);
+    return opened;
+  }
+
+  async #open(target: string): Promise<Session> {
+    const { shell, signal } = this.#context;
+    const session = await shell.openSession({ target });
+    try {
+      await session.connected({ signal });
+      return session;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  /** Closes what {@link session} has opened. */
+  async close(): Promise<void> {
+    const opened = await Promise.allSettled(this.#sessions.values());
+    await Promise.all(
+      opened.map((one) => (one.status === "fulfilled" ? one.value.close() : undefined)),
+    );
+  }
+}

@@ -1,0 +1,88 @@
+/** What `cp` and `import` share: options, the question of conflicts, and their last words. */
+import { ConflictError, PartialError, UsageError } from "../errors.ts";
+import { TreeInterruptedError } from "../recipes/trees/tree-interrupted.ts";
+import type { OnConflict, WrittenTree } from "../recipes/trees/write-tree.ts";
+import type { Result } from "../results/result.ts";
+import { option, type ValueParser } from "./arguments.ts";
+import { tellInterruption } from "./whole-tree.ts";
+
+const CHOICES: readonly OnConflict[] = ["fail", "skip", "overwrite"];
+
+const onConflict: ValueParser<OnConflict> = (text) => {
+  const found = CHOICES.find((choice) => choice === text);
+  if (found) return found;
+  throw new UsageError(`unknown choice '${text}'`, { hint: `use one of ${CHOICES.join(", ")}` });
+};
+
+export const onConflictOption = option(
+  "",
+  "choice",
+  onConflict,
+  "fail, skip or overwrite: existing znodes with other data",
+);
+
+/** The path of a znode below `from` when its tree is below `to`. */
+export function movedPath(path: string, from: string, to: string): string {
+  const below = path === from ? "" : path.slice(from === "/" ? 0 : from.length);
+  if (below === "") return to;
+  return to === "/" ? below : `${to}${below}`;
+}
+
+/** Errors of writing, with what to do next. */
+export function explainWrite(error: unknown, target: string): unknown {
+  if (error instanceof TreeInterruptedError) {
+    return tellInterruption(error, {
+      verb: "written",
+      path: target,
+      rest: "the same command goes on where it stopped",
+    });
+  }
+  if (!(error instanceof ConflictError) || error.reason !== "node-exists") return error;
+  return new ConflictError(error.reason, error.message, {
+    ...(error.path !== undefined && { path: error.path }),
+    ...(error.code !== undefined && { code: error.code }),
+    hint: "--on-conflict skip keeps it, --on-conflict overwrite replaces its data",
+    cause: error,
+  });
+}
+
+const MAX_NAMED = 20;
+
+/** Says what was written; throws PartialError where some could not be. */
+export function* reportWritten(
+  written: WrittenTree,
+  { path, ephemerals, pruned = 0, isDryRun = false }: WriteReport,
+): Generator<Result> {
+  const { created, overwritten, unchanged, skipped, failures } = written;
+  for (const { path: failed, error } of failures.slice(0, MAX_NAMED))
+    yield { kind: "failed", what: "write", path: failed, error };
+  yield {
+    kind: "tree-written",
+    path,
+    created,
+    overwritten,
+    unchanged,
+    skipped,
+    ephemerals,
+    pruned,
+    failed: failures.length,
+    isDryRun,
+  };
+  const [first] = failures;
+  if (!first) return;
+  const number = failures.length === 1 ? "1 znode" : `${failures.length} znodes`;
+  throw new PartialError("partial", `${number} could not be written`, {
+    path: first.path,
+    cause: first.error,
+    hint: "the same command can be run again: what is there already stays",
+  });
+}
+
+interface WriteReport {
+  /** The root of what was written. */
+  readonly path: string;
+  /** Ephemerals that were left out: they belong to sessions. */
+  readonly ephemerals: number;
+  readonly pruned?: number;
+  readonly isDryRun?: boolean;
+}

@@ -1,0 +1,391 @@
+/**
+ * Writes the znodes of a tree, for `cp` and `import`: parents first, sequence counters and ACLs of
+ * parents last. Watches nothing.
+ *
+ * Creates leave in transactions, a few of them under way at a time. A transaction that fails is
+ * taken apart into single creates, so that what can be written is, and what cannot is named with
+ * its reason. Where the connection broke before an answer, the znode that is found is compared with
+ * the one that was sent: equal data means that it was written. Writing the same records again
+ * changes nothing, so that work which has failed half-way can be repeated.
+ */
+import { randomUUID } from "node:crypto";
+import { ConflictError, InterruptedError, NoNodeError, PermissionError } from "../../errors.ts";
+import { nextSequence } from "../../session/node-kind.ts";
+import { joinPath } from "../../session/path.ts";
+import {
+  type Acl,
+  type CreateMode,
+  type MultiOp,
+  OPEN_ACL,
+  type Session,
+} from "../../session/session.ts";
+import { isBelow, mayHaveBeenDone, refusalOf, type TreeFailure } from "./tree-failures.ts";
+import { treeInterrupted, type UnfinishedRequest } from "./tree-interrupted.ts";
+
+/** A znode to be written. */
+export interface NewZnode {
+  readonly path: string;
+  readonly data: Buffer | null;
+  /** Left out: open to all, and the ACL of a znode that exists stays. */
+  readonly acl?: readonly Acl[] | undefined;
+  readonly mode?: Extract<CreateMode, "persistent" | "container" | "persistentWithTtl">;
+  readonly ttlMs?: number | undefined;
+  /** The number that the next sequential child gets, where it must be the same as elsewhere. */
+  readonly nextSequence?: number | undefined;
+}
+
+/** What happens to a znode that exists already with other data. */
+export type OnConflict = "fail" | "skip" | "overwrite";
+
+export interface WriteTreeOptions {
+  readonly signal: AbortSignal;
+  readonly onConflict: OnConflict;
+  /** Told now and then how many are written so far. */
+  readonly onProgress?: ((written: number) => void) | undefined;
+}
+
+export interface WrittenTree {
+  readonly created: number;
+  readonly overwritten: number;
+  /** Existed with the same data. */
+  readonly unchanged: number;
+  /** Existed with other data, and was left as it is. */
+  readonly skipped: number;
+  readonly failures: readonly TreeFailure[];
+}
+
+const BATCH = 500;
+/** A server refuses requests beyond 1 MB; paths, ACLs and the chroot come on top of the data. */
+const BATCH_BYTES = 400_000;
+const BATCHES_UNDER_WAY = 8;
+const SINGLES_UNDER_WAY = 500;
+/** Connections that may break under the same requests. */
+const MAX_LOSSES = 3;
+/** A counter is raised by so many pairs of create and delete in one transaction. */
+const COUNTER_STEPS = 400;
+const COUNTER_TRANSACTIONS = 8;
+const COUNTER_ATTEMPTS = 5;
+
+interface Batch {
+  readonly znodes: readonly NewZnode[];
+  readonly outcome: Promise<unknown>;
+}
+
+export class TreeWriter {
+  readonly #session: Session;
+  readonly #options: WriteTreeOptions;
+  #batch: NewZnode[] = [];
+  #batchBytes = 0;
+  /** The newest znode, held back until it is known whether it has children. */
+  #newest: NewZnode | undefined;
+  /** In the order they were sent, until their end has been looked at. */
+  readonly #underWay: Batch[] = [];
+  #singles: UnfinishedRequest[] = [];
+  readonly #acls: { path: string; acl: readonly Acl[] }[] = [];
+  readonly #counters: { path: string; next: number }[] = [];
+  readonly #failures: TreeFailure[] = [];
+  #created = 0;
+  #overwritten = 0;
+  #unchanged = 0;
+  #skipped = 0;
+
+  constructor(session: Session, options: WriteTreeOptions) {
+    this.#session = session;
+    this.#options = options;
+  }
+
+  /**
+   * Takes znodes, parents before their children. Throws ConflictError with `onConflict: "fail"`,
+   * TreeInterruptedError when the signal is aborted, and whatever ends the session.
+   */
+  async add(znodes: Iterable<NewZnode>): Promise<void> {
+    await this.#counting(async () => {
+      for (const znode of znodes) {
+        const before = this.#newest;
+        this.#newest = znode;
+        if (before) await this.#take(before, isBelow(znode.path, before.path));
+      }
+    });
+  }
+
+  /** Writes what is left, then sequence counters and the ACLs of parents. */
+  async finish(): Promise<WrittenTree> {
+    return this.#counting(async () => {
+      if (this.#newest) await this.#take(this.#newest, false);
+      this.#newest = undefined;
+      this.#send();
+      while (this.#underWay.length > 0) await this.#finishOldest();
+      for (const counter of this.#counters) await this.#raise(counter);
+      // Children first: an ACL may forbid everything below it.
+      const acls = this.#acls.reverse();
+      for (let start = 0; start < acls.length; start += SINGLES_UNDER_WAY)
+        await this.#setAcls(acls.slice(start, start + SINGLES_UNDER_WAY));
+      return {
+        created: this.#created,
+        overwritten: this.#overwritten,
+        unchanged: this.#unchanged,
+        skipped: this.#skipped,
+        failures: this.#failures,
+      };
+    });
+  }
+
+  /** An interruption is thrown with the number of znodes that were written until then. */
+  async #counting<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof InterruptedError)) throw error;
+      const batches = this.#underWay.map(({ znodes, outcome }) => ({
+        outcome,
+        znodes: znodes.length,
+      }));
+      const done = this.#created + this.#overwritten;
+      throw await treeInterrupted(error, done, [...batches, ...this.#singles]);
+    }
+  }
+
+  async #take(znode: NewZnode, hasChildren: boolean): Promise<void> {
+    let created = znode;
+    const getsChildren = hasChildren || znode.nextSequence !== undefined;
+    if (getsChildren && znode.acl !== undefined) {
+      // Its ACL may forbid us to create its children: it is set when they are there.
+      this.#acls.push({ path: znode.path, acl: znode.acl });
+      created = { ...znode, acl: undefined };
+    }
+    if (znode.nextSequence !== undefined)
+      this.#counters.push({ path: znode.path, next: znode.nextSequence });
+    const bytes = created.path.length + (created.data?.length ?? 0);
+    if (this.#batch.length >= BATCH || this.#batchBytes + bytes > BATCH_BYTES) this.#send();
+    this.#batch.push(created);
+    this.#batchBytes += bytes;
+    while (this.#underWay.length > BATCHES_UNDER_WAY) await this.#finishOldest();
+  }
+
+  #send(): void {
+    const znodes = this.#batch;
+    const [only] = znodes;
+    if (only === undefined) return;
+    const { signal } = this.#options;
+    const outcome: Promise<unknown> =
+      znodes.length === 1
+        ? this.#create(only)
+        : this.#session.multi(znodes.map(createOp), { signal });
+    // It may fail while an older one is awaited; the writer meets the failure in its turn.
+    outcome.catch(() => {});
+    this.#underWay.push({ znodes, outcome });
+    this.#batch = [];
+    this.#batchBytes = 0;
+  }
+
+  #create({ path, data, acl, mode, ttlMs }: NewZnode): Promise<string> {
+    return this.#session.create(path, data, {
+      signal: this.#options.signal,
+      ...(acl && { acl }),
+      ...(mode && { mode }),
+      ...(ttlMs !== undefined && { ttlMs }),
+    });
+  }
+
+  async #finishOldest(): Promise<void> {
+    const { znodes, outcome } = this.#underWay[0] as Batch;
+    let isUnknown = false;
+    try {
+      await outcome;
+      this.#underWay.shift();
+      return this.#wrote(znodes.length);
+    } catch (error) {
+      if (error instanceof InterruptedError) throw error;
+      this.#underWay.shift();
+      isUnknown = mayHaveBeenDone(error);
+      if (!isUnknown) refusalOf(error);
+    }
+    // Transactions behind it may have lacked its parents: they take the same way, in order.
+    for (let start = 0; start < znodes.length; start += SINGLES_UNDER_WAY)
+      await this.#writeSingly(znodes.slice(start, start + SINGLES_UNDER_WAY), isUnknown ? 1 : 0);
+  }
+
+  /** `losses`: connections that broke under these creates, so that some may have been done. */
+  async #writeSingly(znodes: readonly NewZnode[], losses: number): Promise<void> {
+    const outcomes = await this.#settle(znodes, (znode) => this.#create(znode));
+    const again: NewZnode[] = [];
+    const existing = new Map<NewZnode, unknown>();
+    let created = 0;
+    for (const [index, outcome] of outcomes.entries()) {
+      const znode = znodes[index] as NewZnode;
+      if (outcome.status === "fulfilled") created += 1;
+      else if (mayExist(outcome.reason)) existing.set(znode, outcome.reason);
+      else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(znode);
+      else this.#fail(znode.path, outcome.reason);
+    }
+    this.#wrote(created);
+    if (existing.size > 0) await this.#meet(existing, losses > 0);
+    if (again.length > 0) await this.#writeSingly(again, losses + 1);
+  }
+
+  /**
+   * Znodes that could not be created because they exist, most likely, each with the refusal. With
+   * `mayBeOurs` an equal one was written by us.
+   */
+  async #meet(refused: ReadonlyMap<NewZnode, unknown>, mayBeOurs: boolean): Promise<void> {
+    const { onConflict, signal } = this.#options;
+    const znodes = [...refused.keys()];
+    const found = await this.#settle(znodes, ({ path }) => this.#session.getData(path, { signal }));
+    const changed: NewZnode[] = [];
+    for (const [index, outcome] of found.entries()) {
+      const znode = znodes[index] as NewZnode;
+      if (outcome.status === "rejected") {
+        // It does not exist, or may not be read: the refusal of the create is the reason to name.
+        this.#fail(znode.path, refused.get(znode));
+        continue;
+      }
+      const isEqual = equalData(outcome.value.data, znode.data);
+      if (isEqual && mayBeOurs) this.#wrote(1);
+      else if (isEqual) this.#unchanged += 1;
+      else if (onConflict === "skip") this.#skipped += 1;
+      else if (onConflict === "overwrite") changed.push(znode);
+      else {
+        throw new ConflictError("node-exists", `${znode.path} exists with other data`, {
+          path: znode.path,
+          code: -110,
+        });
+      }
+      const isKept = !isEqual && onConflict === "skip";
+      if (znode.acl !== undefined && !isKept) this.#acls.push({ path: znode.path, acl: znode.acl });
+    }
+    if (changed.length > 0) await this.#overwrite(changed);
+  }
+
+  async #overwrite(znodes: readonly NewZnode[], losses = 0): Promise<void> {
+    const { signal } = this.#options;
+    const outcomes = await this.#settle(znodes, ({ path, data }) =>
+      this.#session.setData(path, data, { signal }),
+    );
+    const again: NewZnode[] = [];
+    for (const [index, outcome] of outcomes.entries()) {
+      const znode = znodes[index] as NewZnode;
+      if (outcome.status === "fulfilled") this.#overwritten += 1;
+      else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(znode);
+      else this.#fail(znode.path, outcome.reason);
+    }
+    this.#progress();
+    if (again.length > 0) await this.#overwrite(again, losses + 1);
+  }
+
+  async #setAcls(
+    changes: readonly { path: string; acl: readonly Acl[] }[],
+    losses = 0,
+  ): Promise<void> {
+    const { signal } = this.#options;
+    const outcomes = await this.#settle(changes, ({ path, acl }) =>
+      this.#session.setAcl(path, acl, { signal }),
+    );
+    const again: { path: string; acl: readonly Acl[] }[] = [];
+    for (const [index, outcome] of outcomes.entries()) {
+      const change = changes[index] as { path: string; acl: readonly Acl[] };
+      if (outcome.status === "fulfilled") continue;
+      if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(change);
+      else this.#fail(change.path, outcome.reason);
+    }
+    if (again.length > 0) await this.#setAcls(again, losses + 1);
+  }
+
+  /**
+   * Raises the number that the next sequential child of a znode gets, by creating and deleting a
+   * child as often as it takes. Each transaction is atomic, so no child is left behind.
+   */
+  async #raise({ path, next }: { path: string; next: number }): Promise<void> {
+    const { signal } = this.#options;
+    const child = joinPath(path, `_zksh-counter-${randomUUID()}`);
+    const pair: MultiOp[] = [
+      { op: "create", path: child },
+      { op: "delete", path: child },
+    ];
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const stat = await this.#session.exists(path, { signal });
+        if (!stat) throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { path });
+        const missing = next - nextSequence(stat);
+        if (missing === 0) return;
+        if (missing < 0 || attempt > COUNTER_ATTEMPTS) {
+          throw new ConflictError(
+            "counter",
+            `the sequence counter of ${path} is ${nextSequence(stat)}, not ${next}`,
+            { path },
+          );
+        }
+        await this.#step(pair, missing);
+      }
+    } catch (error) {
+      if (error instanceof InterruptedError) throw error;
+      this.#failures.push({ path, error: refusalOf(error) });
+    }
+  }
+
+  async #step(pair: readonly MultiOp[], steps: number): Promise<void> {
+    const { signal } = this.#options;
+    for (let left = steps; left > 0; ) {
+      const transactions: Promise<unknown>[] = [];
+      while (left > 0 && transactions.length < COUNTER_TRANSACTIONS) {
+        const now = Math.min(left, COUNTER_STEPS);
+        left -= now;
+        const ops = Array.from({ length: now }, () => pair).flat();
+        transactions.push(this.#session.multi(ops, { signal }));
+      }
+      for (const outcome of await Promise.allSettled(transactions)) {
+        // A lost answer: the caller reads the counter and goes on from there.
+        if (outcome.status === "rejected" && !mayHaveBeenDone(outcome.reason)) throw outcome.reason;
+      }
+    }
+  }
+
+  async #settle<Item, T>(
+    items: readonly Item[],
+    ask: (item: Item) => Promise<T>,
+  ): Promise<PromiseSettledResult<T>[]> {
+    const requests = items.map(ask);
+    const outcomes = await Promise.allSettled(requests);
+    for (const outcome of outcomes) {
+      if (outcome.status === "fulfilled" || !(outcome.reason instanceof InterruptedError)) continue;
+      this.#singles = requests.map((request) => ({ outcome: request, znodes: 1 }));
+      throw outcome.reason;
+    }
+    return outcomes;
+  }
+
+  #fail(path: string, reason: unknown): void {
+    if (mayHaveBeenDone(reason)) throw reason;
+    this.#failures.push({ path, error: refusalOf(reason) });
+  }
+
+  #wrote(znodes: number): void {
+    this.#created += znodes;
+    this.#progress();
+  }
+
+  #progress(): void {
+    this.#options.onProgress?.(this.#created + this.#overwritten);
+  }
+}
+
+function createOp({ path, data, acl = OPEN_ACL, mode, ttlMs }: NewZnode): MultiOp {
+  return {
+    op: "create",
+    path,
+    data,
+    acl,
+    ...(mode && { mode }),
+    ...(ttlMs !== undefined && { ttlMs }),
+  };
+}
+
+/** A server looks at the parent's ACL first: without the permission to create it says nothing else. */
+function mayExist(reason: unknown): boolean {
+  const isExisting = reason instanceof ConflictError && reason.reason === "node-exists";
+  return isExisting || (reason instanceof PermissionError && reason.reason === "no-auth");
+}
+
+/** A znode without data and one with no bytes are told apart by zkCli only. */
+function equalData(one: Buffer | null, other: Buffer | null): boolean {
+  return (one ?? Buffer.alloc(0)).equals(other ?? Buffer.alloc(0));
+}

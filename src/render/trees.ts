@@ -1,0 +1,212 @@
+/** Results of `tree`, `find`, `grep` and `du` as text. */
+
+import { isUtf8 } from "node:buffer";
+import type {
+  DiskUsageResult,
+  ExportedResult,
+  GrepMatch,
+  LargestResult,
+  SizeUnit,
+  SubtreeSize,
+  TreeLine,
+  TreeResult,
+  TreeWrittenResult,
+} from "../results/trees.ts";
+import { kindOf } from "../session/node-kind.ts";
+import { baseName } from "../session/path.ts";
+import { escapeText, escapeTextControls } from "../text/escape.ts";
+import { formatSize } from "../text/size.ts";
+import { namesFor, type Rendered, type ResultRenderers, type View } from "./renderer.ts";
+import { cut } from "./table.ts";
+
+type TreeRenderers = Pick<ResultRenderers, TreeResult["kind"]>;
+
+export function treeRenderers(view: View): TreeRenderers {
+  const name = namesFor(view);
+  const data = view.isTTY ? escapeText : escapeTextControls;
+  return {
+    "tree-lines": ({ lines }) => ({ out: lines.map((line) => drawn(line, view)).join("") }),
+    found: ({ paths, endsWithNul }) => ({
+      out: endsWithNul
+        ? paths.map((path) => `${path}\0`).join("")
+        : paths.map((path) => `${name(path)}\n`).join(""),
+    }),
+    "grep-matches": ({ matches }) => ({
+      out: matches.map((match) => `${grepLine(match, view, data)}\n`).join(""),
+    }),
+    "no-match": () => ({
+      ...(view.isTTY && !view.isQuiet && { err: `${view.theme.faint("(no matches)")}\n` }),
+    }),
+    "disk-usage": (result) => ({ out: diskUsage(result, view) }),
+    largest: (result) => ({ out: largest(result, view) }),
+    "tree-file": ({ text }) => ({ out: view.isTTY ? data(text) : text }),
+    exported: (result) => exported(result, view),
+    "tree-written": (result) => written(result, view),
+    "near-limit": ({ path, what, bytes, limit }) => ({
+      err:
+        `${view.theme.warning("warning:")} the ${what === "data" ? "data" : "list of children"} of ${name(path)} ` +
+        `takes ${formatSize(bytes)} of the ${formatSize(limit)} that servers allow by default (jute.maxbuffer)\n`,
+    }),
+  };
+}
+
+const MAX_NAMED = 20;
+
+function exported(
+  { path, file, znodes, ephemerals, changed, isEveryChangeKnown }: ExportedResult,
+  view: View,
+): Rendered {
+  const name = namesFor(view);
+  const lines: string[] = [];
+  if (view.isTTY && !view.isQuiet) {
+    const left = ephemerals > 0 ? `; ${counted(ephemerals, "ephemeral")} left out` : "";
+    const to = file === undefined ? "" : ` to ${name(file)}`;
+    lines.push(`Exported ${counted(znodes, "znode")} of ${name(path)}${to}${left}`);
+  }
+  if (changed.length > 0) {
+    const verb = changed.length === 1 ? "was" : "were";
+    lines.push(
+      `${view.theme.warning("warning:")} ${counted(changed.length, "znode")} ${verb} changed during the export: ` +
+        `${changed.slice(0, MAX_NAMED).map(name).join(", ")}${changed.length > MAX_NAMED ? ", …" : ""}`,
+    );
+  }
+  if (!isEveryChangeKnown) {
+    lines.push(
+      `${view.theme.warning("warning:")} changes during the export may be missing from this list: the connection broke, ` +
+        "or the server is older than 3.6",
+    );
+  }
+  return { err: lines.map((line) => `${line}\n`).join("") };
+}
+
+function written(result: TreeWrittenResult, view: View): Rendered {
+  const { path, created, overwritten, unchanged, skipped, ephemerals, pruned, failed, isDryRun } =
+    result;
+  if (view.isQuiet || (!view.isTTY && failed === 0 && !isDryRun)) return {};
+  const parts = [
+    `${counted(created, "znode")} ${isDryRun ? "would be written" : "created"}`,
+    overwritten > 0 ? `${overwritten} overwritten` : "",
+    unchanged > 0 ? `${unchanged} unchanged` : "",
+    skipped > 0 ? `${skipped} skipped` : "",
+    pruned > 0 ? `${pruned} deleted` : "",
+    ephemerals > 0 ? `${counted(ephemerals, "ephemeral")} left out` : "",
+    failed > 0 ? `${failed} failed` : "",
+  ];
+  const text = parts.filter((part) => part !== "").join(", ");
+  const line = `${namesFor(view)(path)}: ${text}\n`;
+  return isDryRun || view.isTTY ? { out: line } : { err: line };
+}
+
+function counted(number: number, noun: string): string {
+  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function drawn({ path, isLast, stat, data, showsStat }: TreeLine, view: View): string {
+  const { isTTY, isAscii, theme, columns } = view;
+  const [bar, tee, corner] = isAscii ? ["|   ", "|-- ", "`-- "] : ["│   ", "├── ", "└── "];
+  const branches = isLast
+    .map((last, level) => {
+      if (level < isLast.length - 1) return last ? "    " : bar;
+      return last ? corner : tee;
+    })
+    .join("");
+  const plainName = namesFor(view)(isLast.length === 0 ? path : baseName(path));
+  const isEphemeral = stat !== undefined && kindOf(stat) === "ephemeral";
+  const label = isEphemeral ? `${theme.ephemeral(plainName)}${isTTY ? "*" : ""}` : plainName;
+  const sizes =
+    stat && showsStat
+      ? `  ${theme.faint(`${formatSize(stat.dataLength)}, ${childCount(stat.numChildren)}`)}`
+      : "";
+  const text = data === undefined || data === null ? "" : shortData(data);
+  if (text === "") return `${branches}${label}${sizes}\n`;
+  const room = isTTY ? Math.max(10, columns - branches.length - plainName.length - 3) : 80;
+  const shown = isTTY ? escapeText(text) : escapeTextControls(text);
+  return `${branches}${label}${sizes}  ${theme.string(cut(shown, room))}\n`;
+}
+
+function childCount(children: number): string {
+  return children === 1 ? "1 child" : `${children} children`;
+}
+
+/** More than fits on any line is not decoded. */
+const MAX_SHOWN = 1_000;
+
+function shortData(data: Buffer): string {
+  if (data.length === 0) return "";
+  if (!isUtf8(data)) return `(${formatSize(data.length)} of binary data)`;
+  return data.toString("utf8", 0, MAX_SHOWN).replace(/\s+/g, " ").trim();
+}
+
+function grepLine(match: GrepMatch, view: View, data: (text: string) => string): string {
+  const { theme } = view;
+  const path = theme.path(namesFor(view)(match.path));
+  if (match.kind === "path") return path;
+  if (match.kind === "count") return `${path}:${match.count}`;
+  if (match.kind === "binary") return `${path}: binary match`;
+  return `${path}:${theme.number(String(match.line))}:${data(match.text)}`;
+}
+
+function diskUsage({ subtrees, by }: DiskUsageResult, view: View): string {
+  const name = namesFor(view);
+  const cells = (subtree: SubtreeSize) => columnsBy(by).map((unit) => cell(subtree, unit, view));
+  if (!view.isTTY)
+    return subtrees.map((one) => `${cells(one).join("\t")}\t${name(one.path)}\n`).join("");
+  const widths = columnsBy(by).map((unit) => (unit === "bytes" ? 9 : 8));
+  const line = (one: SubtreeSize) =>
+    cells(one)
+      .map((text, index) => text.padStart(widths[index] ?? 0))
+      .join("  ");
+  return subtrees.map((one) => `${line(one)}  ${name(one.path)}\n`).join("");
+}
+
+/** What is sorted by comes first; the column of children only where it is asked for. */
+function columnsBy(by: SizeUnit): readonly SizeUnit[] {
+  if (by === "bytes") return ["bytes", "znodes"];
+  return by === "znodes" ? ["znodes", "bytes"] : ["children", "znodes", "bytes"];
+}
+
+const UNIT_WORDS = { bytes: "bytes", znodes: "znodes", children: "children" } as const;
+
+function cell(subtree: SubtreeSize, unit: SizeUnit, { isTTY }: View): string {
+  if (unit === "bytes") return isTTY ? formatSize(subtree.bytes) : String(subtree.bytes);
+  const number = String(subtree[unit]);
+  if (!isTTY) return number;
+  return `${number} ${subtree[unit] === 1 ? UNIT_WORDS[unit].replace(/(ren)?s?$/, "") : UNIT_WORDS[unit]}`;
+}
+
+function largest({ znodes, subtrees, parents }: LargestResult, view: View): string {
+  const { isTTY, theme } = view;
+  const name = namesFor(view);
+  const size = (bytes: number) => (isTTY ? formatSize(bytes).padStart(10) : String(bytes));
+  const sections = [
+    {
+      title: "largest znodes",
+      kind: "znode",
+      rows: znodes.map(({ path, bytes }) => [size(bytes), path]),
+    },
+    {
+      title: "largest subtrees",
+      kind: "subtree",
+      rows: subtrees.map(({ path, bytes, znodes: below }) => [
+        isTTY ? `${size(bytes)}  ${String(below).padStart(9)} znodes` : `${bytes}\t${below}`,
+        path,
+      ]),
+    },
+    {
+      title: "widest parents",
+      kind: "parent",
+      rows: parents.map(({ path, children }) => [
+        isTTY ? `${String(children).padStart(10)} children` : String(children),
+        path,
+      ]),
+    },
+  ];
+  return sections
+    .map(({ title, kind, rows }) => {
+      const lines = rows.map(([text = "", path = ""]) =>
+        isTTY ? `${text}  ${name(path)}\n` : `${kind}\t${text}\t${name(path)}\n`,
+      );
+      return (isTTY ? `${theme.heading(title)}\n` : "") + lines.join("");
+    })
+    .join(isTTY ? "\n" : "");
+}

@@ -1,0 +1,45 @@
+/** Trees for copies, exports and imports, and how they are compared. */
+import { readTree } from "../../src/recipes/trees/read-tree.ts";
+import { nextSequence } from "../../src/session/node-kind.ts";
+import { Permission, type Session } from "../../src/session/session.ts";
+import { Random } from "./random.ts";
+import { runZksh } from "./zksh-process.ts";
+
+const signal = new AbortController().signal;
+const READ_ONLY = [{ scheme: "world", id: "anyone", perms: Permission.read | Permission.admin }];
+
+export async function zksh(server: string, ...args: string[]) {
+  const { code, stdout, stderr } = await runZksh(["-s", server, ...args]);
+  return { code, stdout: String(stdout), stderr: String(stderr) };
+}
+
+/** Paths relative to the root, with data, ACL and counter. */
+export async function snapshot(session: Session, root: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for await (const entries of readTree(session, root, { signal, onFailure() {} })) {
+    for (const { path, data, stat } of entries) {
+      const { acl } = await session.getAcl(path);
+      const below = path.slice(root.length);
+      found.set(below, JSON.stringify([data?.toString("base64"), acl, nextSequence(stat)]));
+    }
+  }
+  return found;
+}
+
+/** With odd names, binary data, sequence counters and ACLs that forbid to create children. */
+export async function plantRandomTree(session: Session, seed: number): Promise<void> {
+  const random = new Random(seed);
+  await session.create("/src", Buffer.from("root"));
+  const paths = ["/src"];
+  for (let i = 0; i < 25; i++) {
+    const parent = paths[random.index(paths.length)] as string;
+    const name = random.chance(0.3) ? "job-" : `${["a b", "ü", "q\"'", "n"][random.index(4)]}${i}`;
+    const data = Buffer.from(Array.from({ length: random.index(40) }, () => random.index(256)));
+    const path = await session.create(`${parent}/${name}`, random.chance(0.2) ? null : data, {
+      mode: name === "job-" ? "persistentSequential" : "persistent",
+    });
+    if (random.chance(0.2) && name === "job-") await session.delete(path);
+    else paths.push(path);
+  }
+  for (const path of paths.reverse()) if (random.chance(0.3)) await session.setAcl(path, READ_ONLY);
+}
