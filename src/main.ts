@@ -8,7 +8,7 @@ import type { GlobalFlags } from "./config/global-options.ts";
 import { outputFormat, type ProcessInfo, readSettings, type Settings } from "./config/settings.ts";
 import { Warnings } from "./config/warnings.ts";
 import { ExitCode } from "./errors.ts";
-import { type Io, isBrokenPipe, write } from "./io/io.ts";
+import { type Io, isBrokenPipe } from "./io/io.ts";
 import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { StandardOutputs } from "./io/standard-outputs.ts";
 import { describeProgram } from "./program.ts";
@@ -51,7 +51,7 @@ export async function main(
 ): Promise<number> {
   const info: ProcessInfo = { env: io.env, programName };
   const program = describeProgram(io);
-  const signals = new EndingSignals(services);
+  const signals = new EndingSignals(services, io.writer);
   const reporter = new ErrorReporter({ ...info, io, program, signals });
   let command: string | undefined;
   let privateServer: PrivateServer | undefined;
@@ -95,10 +95,10 @@ function messages(io: Io, settings: Settings): Pick<Runtime, "warnings" | "trace
   const { output: format, color, isQuiet, isDebug } = settings;
   const warnings = new Warnings(async (warning) => {
     const renderer = await openRenderer(io.stderr, { format, color, isQuiet });
-    await write(io.stderr, renderer.result(warning).err ?? "").catch(() => {});
+    await io.writer.write(io.stderr, renderer.result(warning).err ?? "").catch(() => {});
   });
   const traceLine = (text: string) =>
-    void write(io.stderr, `${escapeName(text)}\n`).catch(() => {});
+    void io.writer.write(io.stderr, `${escapeName(text)}\n`).catch(() => {});
   return { warnings, trace: new Trace(traceLine, { isAlwaysOn: isDebug }) };
 }
 

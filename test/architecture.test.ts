@@ -133,9 +133,8 @@ describe("source", () => {
   // A Map, an array or an object of a class at module level is state too, unless its type is
   // readonly.
   test.each(files)("$name keeps no state of its own", ({ name, source }) => {
-    // The watchdog is a program of its own, never imported. The writes that wait for a reader belong
-    // to the process, as its descriptors do.
-    if (["processes/watchdog.ts", "io/io.ts"].includes(name)) return;
+    // The watchdog is a program of its own, never imported.
+    if (name === "processes/watchdog.ts") return;
     expect(stateOf(source)).toEqual([]);
   });
 

@@ -4,9 +4,8 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import { OperationError } from "../errors.ts";
 import type { Environment, Processes } from "../processes/child-requests.ts";
-import { monotonicMs } from "../processes/monotonic-clock.ts";
+import type { OutputWriter } from "./output-writer.ts";
 
 export type ColorLevel = 0 | 1 | 2 | 3;
 
@@ -67,46 +66,11 @@ export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Writes to stdout and stderr. */
+  readonly writer: OutputWriter;
   readonly env: Environment;
   readonly files: Files;
   readonly processes: Processes;
-}
-
-/** By the time of monotonicMs when they were begun: `performance` takes 0.7 ms to load. */
-const unfinished = new Map<(reason: unknown) => void, number>();
-
-/**
- * Resolves when the stream has taken the chunk, so that a slow reader slows the writer down;
- * rejects when it is gone.
- */
-export function write(output: Output, chunk: string | Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    unfinished.set(reject, monotonicMs());
-    output.stream.write(chunk, (error) => {
-      unfinished.delete(reject);
-      if (error) reject(isBrokenPipe(error) ? error : writeFailed(error));
-      else resolve();
-    });
-  });
-}
-
-/**
- * Fails every write that its reader has not taken for `ms` with `reason`, so that no caller waits
- * longer.
- */
-export function abandonWrites(ms: number, reason: unknown): void {
-  for (const [reject, begun] of unfinished) {
-    if (monotonicMs() - begun < ms) continue;
-    unfinished.delete(reject);
-    reject(reason);
-  }
-}
-
-/** A full disk is not our bug, but the results are not where they should be. */
-function writeFailed(cause: Error): OperationError {
-  return new OperationError("output-failed", `cannot write the output: ${cause.message}`, {
-    cause,
-  });
 }
 
 /**

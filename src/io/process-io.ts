@@ -5,6 +5,7 @@ import { isatty } from "node:tty";
 import { UsageError } from "../errors.ts";
 import type { Processes } from "../processes/child-requests.ts";
 import type { Files, Input, Io, Output, Self } from "./io.ts";
+import { OutputWriter } from "./output-writer.ts";
 import { StandardOutputs } from "./standard-outputs.ts";
 
 /**
@@ -18,6 +19,7 @@ export function processIo(outputs = new StandardOutputs()): Io {
   const self = lazy(findSelf);
   return {
     env: process.env,
+    writer: new OutputWriter(),
     get self() {
       return self();
     },

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { InterruptedError } from "../errors.ts";
-import { abandonWrites } from "../io/io.ts";
+import type { OutputWriter } from "../io/output-writer.ts";
 import type { EndingSignal, Services } from "./runtime.ts";
 
 /** How long the readers of our output may take once a signal has come. */
@@ -9,11 +9,13 @@ const READER_GRACE_MS = 500;
 /** Turns signals that end the program into one AbortSignal and an exit code. */
 export class EndingSignals {
   readonly #interrupt = new AbortController();
+  readonly #writer: OutputWriter;
   readonly #stopListening: () => void;
   #exitCode: number | undefined;
   #abandoning: NodeJS.Timeout | undefined;
 
-  constructor(services: Services) {
+  constructor(services: Services, writer: OutputWriter) {
+    this.#writer = writer;
     this.#stopListening = services.onSignal((signal) => this.#received(signal));
   }
 
@@ -39,7 +41,7 @@ export class EndingSignals {
     this.#interrupt.abort(interrupted);
     // A reader that has stopped reading must not keep the program from closing its session.
     this.#abandoning ??= setInterval(
-      () => abandonWrites(READER_GRACE_MS, interrupted),
+      () => this.#writer.abandon(READER_GRACE_MS, interrupted),
       READER_GRACE_MS,
     );
   }

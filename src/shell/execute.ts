@@ -2,7 +2,7 @@
 import { Outside, type Reader } from "../commands/arguments.ts";
 import type { Context } from "../commands/command.ts";
 import { cannotRead, ExitCode, RefusedError, UsageError } from "../errors.ts";
-import { type Io, readAll, write } from "../io/io.ts";
+import { type Io, readAll } from "../io/io.ts";
 import type { Rendered, Renderer, Status } from "../render/renderer.ts";
 import { type Control, exitCodeOfResult, isControl, type Result } from "../results/result.ts";
 import { Frame } from "./frame.ts";
@@ -229,10 +229,10 @@ async function writeAtOnce(
   io: Io,
   onStatus: Execution["onStatus"],
 ): Promise<void> {
-  if (out !== undefined && out.length > 0) await write(io.stdout, out);
+  if (out !== undefined && out.length > 0) await io.writer.write(io.stdout, out);
   // What is said beside the results can be done without; a program that runs under a lock must not
   // suffer from it.
-  if (err !== undefined && err.length > 0) await write(io.stderr, err).catch(() => {});
+  if (err !== undefined && err.length > 0) await io.writer.write(io.stderr, err).catch(() => {});
   if (status !== undefined) onStatus?.(status);
 }
 

@@ -1,5 +1,6 @@
 import { Readable, Writable } from "node:stream";
 import type { ColorLevel, Io, Output } from "../../src/io/io.ts";
+import { OutputWriter } from "../../src/io/output-writer.ts";
 import type { Processes } from "../../src/processes/child-requests.ts";
 
 export interface MemoryIoOptions {
@@ -59,6 +60,7 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     },
     stdout: output("stdout", stdoutError),
     stderr: output("stderr"),
+    writer: new OutputWriter(),
     env,
     self: { who: "ann@web3", host: "web3.example", pid: 4711 },
     files: {

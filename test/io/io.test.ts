@@ -1,7 +1,6 @@
-import { PassThrough, Readable, Writable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { detectColorLevel, isBrokenPipe, readAll, write } from "../../src/io/io.ts";
-import { memoryIo } from "../commands/memory-io.ts";
+import { detectColorLevel, readAll } from "../../src/io/io.ts";
 
 describe("detectColorLevel", () => {
   test.each([
@@ -38,33 +37,5 @@ describe("readAll", () => {
     controller.abort(new Error("enough"));
     await expect(reading).rejects.toThrow("enough");
     expect(stream.destroyed).toBe(true);
-  });
-});
-
-describe("write", () => {
-  test("waits until a slow reader has taken the chunk", async () => {
-    let take = () => {};
-    const stream = new Writable({
-      write(_chunk, _encoding, done) {
-        take = done;
-      },
-    });
-    let isTaken = false;
-    const writing = write({ ...memoryIo().stdout, stream }, "x").then(() => {
-      isTaken = true;
-    });
-    await new Promise(setImmediate);
-    const before = isTaken;
-    take();
-    await writing;
-    expect([before, isTaken]).toEqual([false, true]);
-  });
-
-  test("tells that nobody reads any more", async () => {
-    const io = memoryIo({
-      stdoutError: Object.assign(new Error("write EPIPE"), { code: "EPIPE" }),
-    });
-    const error = await write(io.stdout, "x").catch((caught: unknown) => caught);
-    expect([isBrokenPipe(error), isBrokenPipe(new Error("EPIPE"))]).toEqual([true, false]);
   });
 });

@@ -15,6 +15,7 @@ export class StatementIo {
     };
     this.io = {
       env: io.env,
+      writer: io.writer,
       get self() {
         return io.self;
       },

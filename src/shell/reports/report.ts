@@ -1,5 +1,5 @@
 import { exitCodeOf, ViewEndedError, ZkshError } from "../../errors.ts";
-import { type Io, write } from "../../io/io.ts";
+import type { Io } from "../../io/io.ts";
 import type { Failure, Renderer } from "../../render/renderer.ts";
 import type { Explanation } from "./explain-refusal.ts";
 import { hintFor } from "./hints.ts";
@@ -39,8 +39,8 @@ export async function report(error: unknown, options: ReportOptions): Promise<nu
   // If stderr is closed, only the exit code can report the error.
   const whole = { ...failure, ...(stack !== undefined && { stack }) };
   const { out = "", err = "" } = renderer.failure?.(whole) ?? { err: renderer.error(whole) };
-  if (out.length > 0) await write(io.stdout, out).catch(() => {});
-  if (err !== "") await write(io.stderr, err).catch(() => {});
+  if (out.length > 0) await io.writer.write(io.stdout, out).catch(() => {});
+  if (err !== "") await io.writer.write(io.stderr, err).catch(() => {});
   return failure.exitCode;
 }
 

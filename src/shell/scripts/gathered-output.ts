@@ -1,4 +1,4 @@
-import { type Io, type Output, write } from "../../io/io.ts";
+import type { Io, Output } from "../../io/io.ts";
 import type { Rendered } from "../../render/renderer.ts";
 import type { ResultOutput } from "../execute.ts";
 
@@ -56,7 +56,7 @@ export class GatheredOutput implements ResultOutput {
       const target = pieces[start]?.target ?? this.#io.stdout;
       let end = start;
       while (pieces[end]?.target === target) end++;
-      const written = write(
+      const written = this.#io.writer.write(
         target,
         Buffer.concat(pieces.slice(start, end).map(({ bytes }) => bytes)),
       );

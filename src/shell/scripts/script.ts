@@ -1,5 +1,4 @@
 /** The front end for scripts: -c, -f, and what is piped in. */
-import { write } from "../../io/io.ts";
 import type { FrontEnd } from "../front-end.ts";
 import type { Statement } from "../parsing/lexer.ts";
 import type { ScriptText } from "../parsing/script-text.ts";
@@ -19,11 +18,11 @@ export interface ScriptSource {
  * line does.
  */
 export async function runScript(script: ScriptSource, frontEnd: FrontEnd): Promise<number> {
+  const { signal, io } = frontEnd;
   const state = new ShellState(frontEnd, {
     kind: "script",
-    notify: (message) => void write(frontEnd.io.stderr, `${message}\n`).catch(() => {}),
+    notify: (message) => void io.writer.write(io.stderr, `${message}\n`).catch(() => {}),
   });
-  const { signal, io } = frontEnd;
   // Wakes the reader of the next line; a pipe that stays open does not keep the process alive.
   const stopReading = () => {
     if (script.name === "stdin") io.stdin.stream.destroy(signal.reason);
