@@ -1,10 +1,7 @@
-import type { AnyCommand } from "../../commands/command.ts";
-import { ExitCode, InterruptedError, UsageError, ZkshError } from "../../errors.ts";
+import { ExitCode, InterruptedError, ZkshError } from "../../errors.ts";
 import { isBrokenPipe } from "../../io/io.ts";
-import type { Renderer } from "../../render/renderer.ts";
 import type { Control } from "../../results/result.ts";
-import type { Session } from "../../session/session.ts";
-import { begin, beginNow, type Execution, isOneFlight, isReady, type Running } from "../execute.ts";
+import { begin, beginNow, isOneFlight, type Running } from "../execute.ts";
 import type { FrontEnd } from "../front-end.ts";
 import type { Statement } from "../parsing/lexer.ts";
 import type { Invocation } from "../parsing/parser.ts";
@@ -14,18 +11,15 @@ import { splitStatement } from "../parsing/split-globals.ts";
 import type { ShellState } from "../shell-state.ts";
 import { hasFurther, isSettled, nextTurn, sent } from "./event-loop-turns.ts";
 import { GatheredOutput } from "./gathered-output.ts";
+import { LinesUnderWay } from "./lines-under-way.ts";
 import type { ScriptSource } from "./script.ts";
-import type { ScriptLine, Started, Where } from "./script-line.ts";
+import { ScriptExecutions } from "./script-executions.ts";
+import type { ScriptLine, Where } from "./script-line.ts";
 import { type ScriptPlace, ScriptPlaces } from "./script-place.ts";
 import { ScriptTally } from "./script-tally.ts";
-import { ScriptWatches, setsWatch } from "./script-watches.ts";
+import { ScriptWatches } from "./script-watches.ts";
 import { ScriptWindow } from "./script-window.ts";
-
-/**
- * Servers hang up on longer requests, 1 MB as a rule, and others in the same flight are lost with
- * them.
- */
-const LONG_LINE = 500_000;
+import { SharingRule } from "./sharing-rule.ts";
 
 /**
  * Runs the statements of one script in their order. Lines whose requests can leave at once are sent
@@ -41,14 +35,11 @@ export class ScriptRunner {
   readonly #output: GatheredOutput;
   readonly #watches: ScriptWatches;
   readonly #window = new ScriptWindow();
-  /** Lines that have been sent and not been written yet, in order. */
-  readonly #underWay: Started[] = [];
+  readonly #underWay = new LinesUnderWay();
   readonly #places: ScriptPlaces;
-  /** One for all lines with the same options. */
-  readonly #renderers = new Map<FrontEnd, Renderer>();
+  readonly #executions: ScriptExecutions;
+  readonly #sharing: SharingRule;
   readonly #tally = new ScriptTally();
-  #readsUnderWay = 0;
-  #hasWatches = false;
   #hasFailed = false;
   #hasToldLoss = false;
   #isOver = false;
@@ -65,9 +56,15 @@ export class ScriptRunner {
       dialect: frontEnd.dialect,
     });
     this.#output = new GatheredOutput(frontEnd.io);
-    const renderer = () => this.#openRenderer(frontEnd);
-    this.#watches = new ScriptWatches({ state, renderer, output: this.#output });
-    this.#places = new ScriptPlaces(state, (...line) => this.#execution(...line));
+    const output = this.#output;
+    const renderer = () => this.#executions.openRenderer(frontEnd);
+    this.#watches = new ScriptWatches({ state, renderer, output });
+    const onControl = (control: Control) => this.#control(control);
+    const onWatch = this.#watches.listener;
+    const parts = { script, frontEnd, state, output, onWatch, onControl };
+    this.#executions = new ScriptExecutions(parts);
+    this.#places = new ScriptPlaces(state, (...line) => this.#executions.of(...line));
+    this.#sharing = new SharingRule(state, frontEnd.settings);
   }
 
   async run(): Promise<number> {
@@ -146,48 +143,21 @@ export class ScriptRunner {
    * Sends a line's requests behind those of the lines before it, without waiting for their answers,
    * where that is safe.
    */
-  #share(
-    { source, where, frontEnd }: ScriptLine,
-    invocation: Invocation,
-    place: ScriptPlace,
-  ): boolean {
+  #share(line: ScriptLine, invocation: Invocation, place: ScriptPlace): boolean {
+    const { where, frontEnd } = line;
     const { entry, command } = invocation;
-    if (entry.needsNoShellSession || !this.#mayBeShared(command.effect) || !isReady(invocation))
-      return false;
-    if (source.length > LONG_LINE || frontEnd?.tracesLine) return false;
+    if (!this.#sharing.allows(line, invocation, this.#underWay.reads)) return false;
     const execution = place.execution(entry.name, frontEnd);
     if (!isOneFlight(invocation, execution.context)) return false;
-    this.#hasWatches ||= setsWatch(invocation);
+    this.#sharing.note(invocation);
     let running: Running;
     try {
       running = beginNow(invocation, execution);
     } catch (error) {
       running = { finish: () => Promise.reject(error) };
     }
-    this.#add({ where, running, isRead: command.effect === "read" });
+    this.#underWay.add({ where, running, isRead: command.effect === "read" });
     return true;
-  }
-
-  #add(started: Started): void {
-    this.#underWay.push(started);
-    if (started.isRead) this.#readsUnderWay += 1;
-  }
-
-  /**
-   * The server answers a session's requests in order, so a read may be sent while earlier lines are
-   * still unanswered. A write may not where an earlier failure or an event has to be told first,
-   * nor behind a read without an answer: read again after a broken connection, it would see what
-   * was written later. And nothing may while a lock can be lost.
-   */
-  #mayBeShared(effect: AnyCommand["effect"]): boolean {
-    if (this.#state.heldLocks.size > 0) return false;
-    if (effect === "read") return true;
-    return (
-      effect === "write" &&
-      this.#frontEnd.settings.keepsGoing &&
-      !this.#hasWatches &&
-      this.#readsUnderWay === 0
-    );
   }
 
   async #run(statement: Statement): Promise<void> {
@@ -224,46 +194,22 @@ export class ScriptRunner {
     if (place && this.#share(line, invocation, place)) return;
     await this.#finishAll();
     if (this.#isOver) return;
-    this.#hasWatches ||= setsWatch(invocation);
+    this.#sharing.note(invocation);
     // It may be just what opens or ends the session.
     if (invocation.entry.needsNoShellSession) this.#places.leave();
-    const execution = this.#execution(invocation.entry.name, place?.session, line.frontEnd);
-    this.#add({ where: line.where, running: await begin(invocation, execution), isRead: false });
-    await this.#finishAll();
-  }
-
-  #execution(command: string, session: Session | undefined, frontEnd = this.#frontEnd): Execution {
-    const context = frontEnd.context({
-      state: this.#state,
-      command,
-      session,
-      onWatch: this.#watches.listener,
+    const execution = this.#executions.of(invocation.entry.name, place?.session, line.frontEnd);
+    this.#underWay.add({
+      where: line.where,
+      running: await begin(invocation, execution),
+      isRead: false,
     });
-    return {
-      ...frontEnd.execution(context),
-      renderer: () => this.#renderers.get(frontEnd) ?? this.#openRenderer(frontEnd),
-      output: this.#output,
-      onControl: (control: Control) => this.#control(control),
-      ...(this.#script.name === "stdin" && { readStdin: refuseStdin }),
-    };
-  }
-
-  async #openRenderer(frontEnd: FrontEnd): Promise<Renderer> {
-    const renderer = this.#renderers.get(frontEnd) ?? (await frontEnd.renderer());
-    this.#renderers.set(frontEnd, renderer);
-    return renderer;
+    await this.#finishAll();
   }
 
   /** Writes what the oldest lines say, until no more than `left` are under way. */
   async #finish(left: number): Promise<void> {
-    for (
-      let next = this.#underWay[0];
-      next !== undefined && this.#underWay.length > left;
-      next = this.#underWay[0]
-    ) {
-      this.#underWay.shift();
-      const { where, running, isRead } = next;
-      if (isRead) this.#readsUnderWay -= 1;
+    while (this.#underWay.length > left) {
+      const { where, running, isRead } = this.#underWay.takeOldest();
       if (this.#isOver) {
         this.#tally.hasMore();
         continue;
@@ -283,7 +229,7 @@ export class ScriptRunner {
   }
 
   async #finishAll(): Promise<void> {
-    const line = this.#underWay.at(-1)?.where.line ?? 0;
+    const line = this.#underWay.newest?.where.line ?? 0;
     await this.#finish(0);
     try {
       await this.#output.flush();
@@ -323,7 +269,7 @@ export class ScriptRunner {
     if (!isInterrupted) this.#tally.finished({ isFailure: true });
     const told =
       isInterrupted && this.#frontEnd.settings.keepsGoing
-        ? this.#tally.interrupted(first, this.#underWay)
+        ? this.#tally.interrupted(first, this.#underWay.lines)
         : first;
     const session = () => this.#state.session();
     const exitCode = await this.#frontEnd.runtime.reporter.report(told, {
@@ -348,10 +294,4 @@ function isFinal(error: unknown): boolean {
   return (
     error instanceof ZkshError && (error.reason === "interrupted" || error.reason === "unreachable")
   );
-}
-
-async function refuseStdin(): Promise<never> {
-  throw new UsageError("stdin is the script, so it cannot be data", {
-    hint: "give the data as text or @file",
-  });
 }
