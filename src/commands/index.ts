@@ -103,6 +103,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./cp.ts")).cp,
   },
   {
+    name: "diff",
+    summary: "compare two trees, or a tree and an export",
+    group: "trees",
+    load: async () => (await import("./diff.ts")).diff,
+  },
+  {
     name: "export",
     summary: "write a tree to a file",
     group: "trees",

@@ -5,7 +5,7 @@ import type { Session } from "../session/session.ts";
 import { type ValueParser, znodePath } from "./arguments.ts";
 import type { Context } from "./command.ts";
 
-type Place =
+export type Place =
   | { readonly kind: "here"; readonly path: string; readonly isFolder: boolean }
   | {
       readonly kind: "server";
@@ -19,7 +19,7 @@ const SERVER = "zk://";
 const FILE = "file:";
 
 /** `/path`, `zk://HOST[:PORT],…/PATH` or `file:PATH`. A slash at the end names a folder. */
-const place: ValueParser<Place> = (text, where) => {
+export const place: ValueParser<Place> = (text, where) => {
   if (text.startsWith(FILE)) {
     const file = text.slice(FILE.length);
     if (file === "") throw new UsageError("file: needs the path of a file");

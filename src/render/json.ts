@@ -1,6 +1,7 @@
 /** One object a line. The fields are an interface: they are added to, never changed. */
 
 import { isUtf8 } from "node:buffer";
+import type { ComparedZnode, Difference } from "../recipes/trees/diff-trees.ts";
 import type { WatchedResult } from "../results/watches.ts";
 import type { DataResult } from "../results/znodes.ts";
 import { formatPerms } from "../session/acl.ts";
@@ -54,6 +55,8 @@ const renderers: ResultRenderers = {
       .join(""),
   }),
   largest: ({ path, znodes, subtrees, parents }) => object({ path, znodes, subtrees, parents }),
+  difference: ({ difference }) => object(jsonDifference(difference)),
+  differs: () => ({}),
   // The file is JSON lines already.
   "tree-file": ({ text }) => ({ out: text }),
   exported: ({ kind: _, ...result }) => ({ err: line({ exported: result }) }),
@@ -182,6 +185,20 @@ function jsonData({ data, encoding }: Pick<DataResult, "data" | "encoding">): {
   if (encoding !== "auto") return { data: data.toString(encoding), encoding };
   const own = isUtf8(data) ? "utf8" : "base64";
   return { data: data.toString(own), encoding: own };
+}
+
+function jsonDifference(difference: Difference): object {
+  const { kind, path } = difference;
+  const side = ({ data, acl }: ComparedZnode) => ({
+    ...jsonData({ data, encoding: "auto" }),
+    ...(acl && { acl: acl.map(jsonAcl) }),
+  });
+  return {
+    difference: kind,
+    path: path || "/",
+    ...("left" in difference && { left: side(difference.left) }),
+    ...("right" in difference && { right: side(difference.right) }),
+  };
 }
 
 function jsonAcl({ scheme, id, perms }: Acl): object {

@@ -18,6 +18,7 @@ import { escapeText, escapeTextControls } from "../text/escape.ts";
 import { formatSize } from "../text/size.ts";
 import { namesFor, type Rendered, type ResultRenderers, type View } from "./renderer.ts";
 import { cut } from "./table.ts";
+import { textDifference } from "./tree-diff.ts";
 
 type TreeRenderers = Pick<ResultRenderers, TreeResult["kind"]>;
 
@@ -39,6 +40,8 @@ export function treeRenderers(view: View): TreeRenderers {
     }),
     "disk-usage": (result) => ({ out: diskUsage(result, view) }),
     largest: (result) => ({ out: largest(result, view) }),
+    difference: (result) => ({ out: textDifference(result, view) }),
+    differs: () => ({}),
     "tree-file": ({ text }) => ({ out: view.isTTY ? data(text) : text }),
     exported: (result) => exported(result, view),
     "tree-written": (result) => written(result, view),

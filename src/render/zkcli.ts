@@ -62,6 +62,8 @@ function zkcliRenderers(view: View): ResultRenderers {
     "disk-usage": help.result,
     largest: help.result,
     "near-limit": help.result,
+    difference: help.result,
+    differs: help.result,
     "tree-file": help.result,
     exported: help.result,
     "tree-written": help.result,

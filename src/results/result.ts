@@ -44,7 +44,7 @@ export function isControl(output: Result | Control): output is Control {
 /** What a process ends with that has said this last: answers can be no, and programs fail. */
 export function exitCodeOfResult(result: Result): number {
   if (result.kind === "existence") return result.exists ? ExitCode.ok : ExitCode.refusedByServer;
-  if (result.kind === "no-match") return ExitCode.refusedByServer;
+  if (result.kind === "no-match" || result.kind === "differs") return ExitCode.refusedByServer;
   if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "sequencer") return result.isCurrent ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "locks") {

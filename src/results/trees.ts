@@ -1,5 +1,6 @@
 /** Results of the commands that look at whole trees. They come in pieces while the tree is read. */
 
+import type { Difference } from "../recipes/trees/diff-trees.ts";
 import type { Stat } from "../session/session.ts";
 
 /** A piece of a drawn tree, depth first. */
@@ -119,7 +120,24 @@ export interface TreeWrittenResult {
   readonly isDryRun: boolean;
 }
 
+/** A znode in which two trees differ. */
+export interface DifferenceResult {
+  readonly kind: "difference";
+  readonly difference: Difference;
+  /** The places that are compared, as they were typed. */
+  readonly sides: { readonly left: string; readonly right: string };
+  /** Only named. */
+  readonly isBrief: boolean;
+}
+
+/** Two trees differ; the comparison ends with exit code 1. */
+interface DiffersResult {
+  readonly kind: "differs";
+}
+
 export type TreeResult =
+  | DifferenceResult
+  | DiffersResult
   | TreeFileResult
   | ExportedResult
   | TreeWrittenResult

@@ -1,0 +1,116 @@
+import { UsageError } from "../errors.ts";
+import { type ComparedZnode, comparePaths, diffTrees } from "../recipes/trees/diff-trees.ts";
+import { readAcls } from "../recipes/trees/read-acls.ts";
+import { readTree } from "../recipes/trees/read-tree.ts";
+import { readTreeFile, type TreeFileZnode } from "../recipes/trees/tree-file.ts";
+import { kindOf } from "../session/node-kind.ts";
+import { flag, required } from "./arguments.ts";
+import { type Context, defineCommand } from "./command.ts";
+import { formatPlace, type Place, Places, place } from "./place.ts";
+import { Unreadable } from "./unreadable.ts";
+
+export const diff = defineCommand({
+  details:
+    "A place is a path, zk://HOST[:PORT],…/PATH on other servers, or file:FILE, an export. Text and JSON are shown as a unified " +
+    "diff, other data by its size. Exit code 0 when both are the same, 1 when they differ. Ephemerals are not compared.",
+  examples: [
+    "diff /app /app.old",
+    "diff -q /app zk://zk2:2181/app",
+    "diff --acl /app file:app.jsonl",
+    "diff --names /app /backup/app",
+  ],
+  effect: "read",
+  args: { left: required(place, "one place"), right: required(place, "the other") },
+  options: {
+    brief: flag("-q", "only name the znodes that differ"),
+    data: flag("", "compare names and data (the default)"),
+    names: flag("", "compare names only"),
+    acl: flag("", "compare ACLs too"),
+  },
+  async *run(context, { left, right }, { brief, data, names, acl }) {
+    if (names && (data || acl))
+      throw new UsageError("--names cannot be combined with --data or --acl");
+    const unreadable = new Unreadable();
+    const places = new Places(context);
+    const sides = { left: formatPlace(left), right: formatPlace(right) };
+    let isDifferent = false;
+    try {
+      const options = { data: !names, acl };
+      const differences = diffTrees(
+        await znodesOf(context, left, places, { acl, unreadable }),
+        await znodesOf(context, right, places, { acl, unreadable }),
+        options,
+      );
+      for await (const difference of differences) {
+        isDifferent = true;
+        yield { kind: "difference", difference, sides, isBrief: brief || names };
+        context.signal.throwIfAborted();
+      }
+    } finally {
+      await places.close();
+    }
+    yield* unreadable.report();
+    if (isDifferent) yield { kind: "differs" };
+  },
+});
+
+interface SideOptions {
+  readonly acl: boolean;
+  readonly unreadable: Unreadable;
+}
+
+/** Throws where the root does not exist, before anything is compared. */
+async function znodesOf(
+  context: Context,
+  of: Place,
+  places: Places,
+  { acl, unreadable }: SideOptions,
+): Promise<AsyncGenerator<ComparedZnode[]>> {
+  const { signal } = context;
+  if (of.kind === "file") {
+    const { header, znodes } = await readTreeFile(of.file, context.files.stream(of.file));
+    return fromFile(header.path, znodes, of.file);
+  }
+  const session = await places.session(of);
+  const options = { signal, onFailure: unreadable.onFailure };
+  const entries = readTree(session, of.path, options);
+  return fromServer(of.path, acl ? readAcls(session, entries, options) : entries);
+}
+
+async function* fromServer(
+  root: string,
+  pieces: ReturnType<typeof readAcls>,
+): AsyncGenerator<ComparedZnode[]> {
+  for await (const piece of pieces) {
+    yield piece
+      .filter(({ stat }) => kindOf(stat) !== "ephemeral")
+      .map(({ path, data = null, acl }) => ({ path: relative(path, root), data, acl }));
+  }
+}
+
+async function* fromFile(
+  root: string,
+  groups: AsyncIterable<readonly TreeFileZnode[]>,
+  file: string,
+): AsyncGenerator<ComparedZnode[]> {
+  let last: string | undefined;
+  for await (const group of groups) {
+    const piece: ComparedZnode[] = [];
+    for (const { path, data, acl, kind } of group) {
+      const own = relative(path, root);
+      if (last !== undefined && comparePaths(last, own) >= 0) {
+        throw new UsageError(`${file} is not sorted: ${path} comes too late`, {
+          hint: "only files as export writes them can be compared",
+        });
+      }
+      last = own;
+      if (kind !== "ephemeral") piece.push({ path: own, data, acl });
+    }
+    yield piece;
+  }
+}
+
+function relative(path: string, root: string): string {
+  if (path === root) return "";
+  return root === "/" ? path : path.slice(root.length);
+}
