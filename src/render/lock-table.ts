@@ -1,6 +1,6 @@
 /**
- * One queue for people: a table that fits the terminal, and below each row what there is to say
- * beyond it.
+ * The table of `whoholds`: one queue for people, in columns that fit the terminal, and below each
+ * row what there is to say beyond it.
  */
 
 import type { LockReport, QueueMember } from "../recipes/locks/inspect/inspect-lock.ts";

@@ -1,5 +1,6 @@
 /**
- * What one client knows of the queue below a lock's path, and the rule that grants the lock.
+ * What one client knows of the queue below a lock's path, and the rule that grants the lock: it
+ * decides who holds it.
  *
  * A ticket's listing is at least as new as the ticket, and numbers only grow: no ticket can come in
  * below it later. If no contender below it in the listing blocks it, it is first.
