@@ -1,20 +1,16 @@
-import { UsageError } from "../errors.ts";
+import { ConflictError, PermissionError, UsageError } from "../errors.ts";
 import { checkedAcl } from "../session/acl.ts";
 import { createWithParents } from "../session/create-with-parents.ts";
 import { validatePath } from "../session/path.ts";
 import type { Acl, CreateMode } from "../session/session.ts";
 import { acl, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
-import { defineCommand } from "./command.ts";
+import { type Context, defineCommand } from "./command.ts";
 import { behindData, data, decodeBase64, literalFlag } from "./data.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
 import { namingParent } from "./write-failures.ts";
 
 export const create = defineCommand({
-  examples: [
-    "create /app",
-    "create -p /app/config '{\"debug\":false}'",
-    "create /app/secret x auth::cdrwa",
-  ],
+  examples: ["create -p /app/config '{\"debug\":false}'", "create /app/secret x auth::cdrwa"],
   effect: "write",
   args: {
     path: required(newZnodePath, "the znode to create"),
@@ -27,6 +23,7 @@ export const create = defineCommand({
     container: flag("-c", "let the server delete it after its last child is deleted"),
     ttl: option("-t", "ttl", ttl, "let the server delete it after this time without a change"),
     parents: flag("-p", "create missing parents too"),
+    ifMissing: flag("", "succeed if the znode already exists, and change nothing"),
     base64: flag("-b", "decode the data from base64 before storing it"),
     literal: literalFlag,
     fenced: fencedFlag,
@@ -34,10 +31,13 @@ export const create = defineCommand({
   },
   // Containers and TTLs first ask for the server's version, and --hash-digests first loads
   // node:crypto: both are an await before the request.
-  oneFlight: (_context, _args, { parents, container, ttl: lifetime, hashDigests }) =>
-    !parents && !container && lifetime === undefined && !hashDigests,
+  // --if-missing may have to ask whether the znode exists.
+  oneFlight: (_context, _args, { parents, ifMissing, container, ttl: lifetime, hashDigests }) =>
+    !parents && !ifMissing && !container && lifetime === undefined && !hashDigests,
   async run(context, { path, data: given = null, acl: list }, flags) {
     validatePath(path, { sequential: flags.sequential });
+    if (flags.ifMissing && flags.sequential)
+      throw new UsageError("--if-missing cannot be combined with -s: each number is new");
     const bytes = flags.base64 && given ? decodeBase64(given) : given;
     const checked = flags.hashDigests ? list && (await hashed(list)) : list && checkedAcl(list);
     const options = {
@@ -47,9 +47,11 @@ export const create = defineCommand({
       ...(flags.ttl !== undefined && { ttlMs: flags.ttl }),
     };
     const writer = writerOf(context, flags.fenced);
-    const created = flags.parents
-      ? await createWithParents(writer, path, bytes, options)
-      : await namingParent(writer.create(path, bytes, options), path);
+    const creation = flags.parents
+      ? createWithParents(writer, path, bytes, options)
+      : namingParent(writer.create(path, bytes, options), path);
+    const created = await (flags.ifMissing ? unlessExists(context, creation, path) : creation);
+    if (created === undefined) return { kind: "created", path, existed: true, isShortLived: false };
     return {
       kind: "created",
       path: created,
@@ -57,6 +59,25 @@ export const create = defineCommand({
     };
   },
 });
+
+/**
+ * Awaits a create; undefined if the znode exists. A server checks the permission on the parent
+ * before it looks for the znode, so a client without it gets NoAuth for a znode that exists.
+ */
+async function unlessExists(
+  { session, signal }: Context,
+  creation: Promise<string>,
+  path: string,
+): Promise<string | undefined> {
+  try {
+    return await creation;
+  } catch (error) {
+    if (error instanceof ConflictError && error.reason === "node-exists") return undefined;
+    if (!(error instanceof PermissionError)) throw error;
+    if ((await session().exists(path, { signal })) === undefined) throw error;
+    return undefined;
+  }
+}
 
 interface ModeFlags {
   readonly sequential: boolean;

@@ -1,4 +1,5 @@
-import { InterruptedError, UsageError } from "../errors.ts";
+import { InterruptedError, NoNodeError, RefusedError, UsageError } from "../errors.ts";
+import { countBelow } from "../recipes/trees/count-below.ts";
 import { deleteTree } from "../recipes/trees/delete-tree.ts";
 import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import type { Result } from "../results/result.ts";
@@ -18,6 +19,11 @@ const batchSize: ValueParser<number> = (text) => {
   throw new UsageError("-b argument must be an int value");
 };
 
+const limit: ValueParser<number> = (text) => {
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw new UsageError(`bad limit '${text}'`, { hint: "use a whole number of znodes" });
+};
+
 export const deleteall = defineCommand({
   details:
     "deleteall asks once before it deletes; --yes answers the question. It refuses / and /zookeeper. A znode that cannot be " +
@@ -32,19 +38,50 @@ export const deleteall = defineCommand({
       batchSize,
       "deletions per transaction (default 1000; 0: no transactions)",
     ),
+    max: option("", "n", limit, "refuse if there are more znodes than this"),
     dryRun: flag("", "list what would be deleted, and delete nothing"),
   },
-  async confirm(context, args, { dryRun }) {
+  async confirm(context, args, { max, dryRun }) {
     const { paths } = pathWords(args.path, args.paths);
     for (const path of paths) refuseProtected("deleteall", path);
+    if (max !== undefined) await refuseMany(context, paths, max);
     return dryRun ? undefined : `Delete ${await describeTrees(context, paths)}?`;
   },
-  run(context, args, { batch, dryRun }) {
+  async *run(context, args, { batch, max, dryRun }) {
     const { paths } = pathWords(args.path, args.paths);
     for (const path of paths) refuseProtected("deleteall", path);
-    return dryRun ? listAll(context, paths) : deleteAll(context, paths, batch);
+    if (max !== undefined) await refuseMany(context, paths, max);
+    yield* dryRun ? listAll(context, paths) : deleteAll(context, paths, batch);
   },
 });
+
+/** Throws RefusedError if the trees together have more than `max` znodes. */
+async function refuseMany(
+  { session, signal }: Context,
+  paths: readonly string[],
+  max: number,
+): Promise<void> {
+  const isBelow = (path: string) => paths.some((top) => path.startsWith(`${top}/`));
+  const trees = [...new Set(paths)].filter((path) => !isBelow(path));
+  let znodes = 0;
+  for (const path of trees) {
+    try {
+      znodes += 1 + (await countBelow(session(), path, { signal }));
+    } catch (error) {
+      // The deletion reports a missing tree, beside the trees that it deletes.
+      if (!(error instanceof NoNodeError)) throw error;
+    }
+  }
+  if (znodes <= max) return;
+  const [path = ""] = trees;
+  const what = trees.length === 1 ? `${path} has` : `these ${trees.length} trees have`;
+  const number = `${znodes.toLocaleString("en-US")} ${znodes === 1 ? "znode" : "znodes"}`;
+  throw new RefusedError(
+    "too-many-znodes",
+    `deleteall refuses: ${what} ${number}, more than --max ${max.toLocaleString("en-US")}`,
+    { path, hint: "nothing was deleted; delete a smaller tree, or raise --max" },
+  );
+}
 
 async function* listAll(context: Context, paths: readonly string[]): AsyncGenerator<Result> {
   for (const path of paths) yield* treePaths(context, path);

@@ -64,7 +64,7 @@ const renderers: ResultRenderers = {
   "near-limit": ({ path, what, bytes, limit }) => ({
     err: line({ warning: { reason: "near-limit", path, what, bytes, limit } }),
   }),
-  created: ({ path }) => object({ path }),
+  created: ({ path, existed }) => object({ path, ...(existed && { existed }) }),
   changed: ({ path, stat, isNew }) =>
     object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),
   deleted: ({ path }) => object({ path }),

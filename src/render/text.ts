@@ -61,8 +61,11 @@ function textRenderers(view: View): ResultRenderers {
     }),
     paths: ({ paths }) => ({ out: oneALine(paths.map(name)) }),
     ...treeRenderers(view),
-    created: ({ path, isShortLived }) => ({
-      out: isTTY ? `Created ${name(path)}\n` : `${name(path)}\n`,
+    created: ({ path, existed = false, isShortLived }) => ({
+      out: isTTY
+        ? `${existed ? `${name(path)} exists, nothing changed` : `Created ${name(path)}`}\n`
+        : `${name(path)}\n`,
+      ...(existed && !isTTY && !isQuiet && { err: `note: ${name(path)} exists\n` }),
       ...(isShortLived &&
         !isQuiet && {
           err: "note: the session ends now, and the ephemeral znode is deleted with it\n",

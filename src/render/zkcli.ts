@@ -67,7 +67,9 @@ function zkcliRenderers(view: View): ResultRenderers {
     "tree-file": help.result,
     exported: help.result,
     "tree-written": help.result,
-    created: ({ path }) => ({ err: `Created ${name(path)}\n` }),
+    created: ({ path, existed = false }) => ({
+      err: existed ? `${name(path)} exists\n` : `Created ${name(path)}\n`,
+    }),
     changed: ({ stat, withStat }) => ({ out: withStat ? block(stat) : "" }),
     deleted: ({ oldForm }) => deprecation({ oldForm }),
     existence: ({ exists }) => ({ out: `${exists}\n` }),

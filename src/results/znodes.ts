@@ -91,6 +91,8 @@ interface CreatedResult {
   readonly kind: "created";
   /** The real path, with the number a sequential create was given. */
   readonly path: string;
+  /** The znode was there already (--if-missing), and was not changed. */
+  readonly existed?: boolean;
   /** The znode goes away with the session, and the session ends with this command. */
   readonly isShortLived: boolean;
 }

@@ -164,6 +164,35 @@ const rows: Row[] = [
     stderr: "error: -b argument must be an int value\n",
     exit: 2,
   },
+  {
+    name: "--max allows as many znodes",
+    argv: ["--json", "-y", "deleteall", "/a", "--max", "6"],
+    given,
+    stdout: '{"path":"/a","deleted":6}\n',
+  },
+  ...[["-y"], [], ["-y", "--dry-run"]].map((flags) => ({
+    name: `--max refuses more znodes: ${flags.join(" ")}`,
+    argv: ["deleteall", "/a", "--max", "5", ...flags],
+    given,
+    stderr:
+      "error: deleteall refuses: /a has 6 znodes, more than --max 5\n  nothing was deleted; delete a smaller tree, or raise --max\n",
+    exit: 9,
+  })),
+  {
+    name: "--max counts the znodes of several trees together, each once",
+    argv: ["-y", "deleteall", "/a/b", "/a", "/g", "/x", "--max", "6"],
+    given,
+    stderr:
+      "error: deleteall refuses: these 3 trees have 7 znodes, more than --max 6\n  nothing was deleted; delete a smaller tree, or raise --max\n",
+    exit: 9,
+  },
+  {
+    name: "--max needs a number",
+    argv: ["-y", "deleteall", "/a", "--max", "few"],
+    given,
+    stderr: "error: bad limit 'few'\n  use a whole number of znodes\n",
+    exit: 2,
+  },
   ...["/", "/zookeeper", "/zookeeper/quota/a"].flatMap((path) =>
     [
       ["-y", "deleteall", path],
@@ -236,6 +265,11 @@ describe("deleteall", () => {
 
   test("--dry-run deletes nothing and asks no question", async () => {
     const { session } = await run(["deleteall", "--dry-run", "/a"], { given });
+    expect(session.paths()).toEqual(["/", ...Object.keys(given)]);
+  });
+
+  test("--max deletes nothing where it refuses", async () => {
+    const { session } = await run(["-y", "deleteall", "/a", "--max", "5"], { given });
     expect(session.paths()).toEqual(["/", ...Object.keys(given)]);
   });
 

@@ -11,7 +11,6 @@ import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.t
 
 /** What stands before an example in its script, where /app as it is made below is not enough. */
 const BEFORE: Readonly<Record<string, string>> = {
-  "create /app": "deleteall /app",
   "create -p /app/config '{\"debug\":false}'": "deleteall /app",
   "create /app/secret x auth::cdrwa": "delete /app/secret; addauth digest ann:secret",
   "set -v 3 /app/config off": "set /app/config 1; set /app/config 2; set /app/config 3",
