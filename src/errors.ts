@@ -1,59 +1,4 @@
-/**
- * Every failure a user can meet. One class per exit-code family; `reason` tells the members of a
- * family apart, so that callers branch on `reason` and only the front ends look at `exitCode`.
- */
-
-/**
- * The numbers a process can end with. Commands that run a child under a lock have a table of their
- * own.
- */
-export const ExitCode = {
-  ok: 0,
-  /** A false answer (`exists` no), or a server refusal without a row of its own. */
-  refusedByServer: 1,
-  usage: 2,
-  noNode: 3,
-  notPermitted: 4,
-  conflict: 5,
-  connection: 6,
-  deadline: 7,
-  partial: 8,
-  refused: 9,
-  bug: 70,
-  hungUp: 129,
-  interrupted: 130,
-  /** The reader of a script's output has gone, and lines were left. */
-  brokenPipe: 141,
-  terminated: 143,
-} as const;
-
-/**
- * The second table: what commands that run a program under a lock end with, when it is not the
- * program's own code.
- */
-export const LockExitCode = {
-  busy: 75,
-  lost: 120,
-  revoked: 121,
-  /** ZooKeeper cannot be reached, or does not permit it. */
-  unavailable: 123,
-  timeout: 124,
-  usage: 125,
-  notExecutable: 126,
-  notFound: 127,
-} as const;
-
-const LOCK_EXIT_CODES = {
-  busy: LockExitCode.busy,
-  "lock-timeout": LockExitCode.timeout,
-  "lock-lost": LockExitCode.lost,
-  revoked: LockExitCode.revoked,
-  "sequence-exhausted": LockExitCode.usage,
-  "limit-mismatch": LockExitCode.usage,
-  "nested-lock": LockExitCode.usage,
-  "command-not-executable": LockExitCode.notExecutable,
-  "command-not-found": LockExitCode.notFound,
-} as const;
+/** Every failure a user can meet: a class per family, and a `reason` for each of its members. */
 
 export interface ErrorDetails {
   /** ZooKeeper's error number, when a server (or the client library) gave one. */
@@ -67,8 +12,6 @@ export interface ErrorDetails {
 
 /** The root of the family: a sentence for people, a `reason` for programs. */
 export abstract class ZkshError extends Error {
-  /** @internal */
-  abstract readonly exitCode: number;
   readonly reason: string;
   readonly code: number | undefined;
   readonly path: string | undefined;
@@ -88,36 +31,22 @@ export abstract class ZkshError extends Error {
  * The server refused, for a reason without a family of its own (invalid-acl, quota-exceeded,
  * unimplemented …).
  */
-export class OperationError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.refusedByServer;
-}
+export class OperationError extends ZkshError {}
 
 /** The line cannot be run as it stands: unknown command, bad argument, bad path. */
 export class UsageError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.usage;
-
   constructor(message: string, details: ErrorDetails & { reason?: string } = {}) {
     super(details.reason ?? "usage", message, details);
   }
 }
 
-export class NoNodeError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.noNode;
-}
+export class NoNodeError extends ZkshError {}
 
 /** `no-auth` or `auth-failed`. */
-export class PermissionError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.notPermitted;
-}
+export class PermissionError extends ZkshError {}
 
 /** `node-exists`, `bad-version`, `not-empty` or `no-children-for-ephemerals`. */
 export class ConflictError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.conflict;
   /** With `bad-version`: the version that the znode should have had, where it is known. */
   readonly expectedVersion: { readonly of: "data" | "acl"; readonly version: number } | undefined;
 
@@ -138,8 +67,6 @@ export class ConflictError extends ZkshError {
  * `isOversized` tells that it is larger than what servers usually take, who hang up on it.
  */
 export class ConnectionError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.connection;
   readonly sent: boolean;
   readonly isOversized: boolean;
 
@@ -156,8 +83,6 @@ export class ConnectionError extends ZkshError {
 
 /** A deadline passed. When the request had been sent, `outcome` settles with what became of it. */
 export class DeadlineError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.deadline;
   readonly outcome: Promise<unknown> | undefined;
 
   constructor(message: string, details: ErrorDetails & { outcome?: Promise<unknown> } = {}) {
@@ -167,48 +92,46 @@ export class DeadlineError extends ZkshError {
 }
 
 /** Some of the work was done and some was not. */
-export class PartialError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.partial;
-}
+export class PartialError extends ZkshError {}
 
 /** zksh itself said no: `read-only`, `needs-confirmation`, `protected-path`. */
-export class RefusedError extends ZkshError {
-  /** @internal */
-  readonly exitCode = ExitCode.refused;
-}
+export class RefusedError extends ZkshError {}
 
 export interface LockErrorDetails {
   readonly lostReason?: "session-lost" | "node-deleted";
-  /** @internal Instead of the one that belongs to the reason. */
-  readonly exitCode?: number;
 }
 
-/**
- * A lock was not got, or not kept: `busy` (asked not to wait), `lock-timeout`, `lock-lost`,
- * `revoked`, `sequence-exhausted`,
- * `limit-mismatch`, `nested-lock`, `command-not-found`, `command-not-executable`. Its exit codes leave a program under the lock room for its own.
- */
+export type LockErrorReason =
+  /** The lock is held, and the caller did not want to wait. */
+  | "busy"
+  | "lock-timeout"
+  | "lock-lost"
+  | "revoked"
+  | "sequence-exhausted"
+  | "limit-mismatch"
+  | "nested-lock"
+  | "command-not-executable"
+  | "command-not-found";
+
+/** A lock was not got, or not kept, or the program under it could not be started. */
 export class LockError extends ZkshError {
-  /** @internal */
-  readonly exitCode: number;
+  declare readonly reason: LockErrorReason;
   /** With `lock-lost`: how. */
   readonly lostReason: "session-lost" | "node-deleted" | undefined;
 
   constructor(
-    reason: keyof typeof LOCK_EXIT_CODES,
+    reason: LockErrorReason,
     message: string,
     details: ErrorDetails & LockErrorDetails = {},
   ) {
     super(reason, message, details);
-    this.exitCode = details.exitCode ?? LOCK_EXIT_CODES[reason];
     this.lostReason = details.lostReason;
   }
 }
 
 export interface InterruptedErrorDetails {
   /** @internal */
-  readonly exitCode?: number;
+  readonly signal?: NodeJS.Signals;
   readonly outcome?: Promise<unknown>;
 }
 
@@ -217,16 +140,14 @@ export interface InterruptedErrorDetails {
  * became of it.
  */
 export class InterruptedError extends ZkshError {
-  /** @internal Of the signal that was the cause; that of SIGINT when left out. */
-  readonly exitCode: number;
+  /** @internal The signal that ends the program, if one was the cause. */
+  readonly signal: NodeJS.Signals | undefined;
   readonly outcome: Promise<unknown> | undefined;
 
   constructor(message = "interrupted", details: ErrorDetails & InterruptedErrorDetails = {}) {
     super("interrupted", message, details);
     const { cause } = details;
-    this.exitCode =
-      details.exitCode ??
-      (cause instanceof InterruptedError ? cause.exitCode : ExitCode.interrupted);
+    this.signal = details.signal ?? (cause instanceof InterruptedError ? cause.signal : undefined);
     this.outcome = details.outcome;
   }
 }
@@ -261,19 +182,4 @@ export class ViewEndedError extends InterruptedError {
   constructor(cause: unknown) {
     super(undefined, { cause });
   }
-}
-
-/**
- * As {@link exitCodeOf}, for commands that run a program under a lock: only what they say
- * themselves, and never a low number.
- */
-export function lockExitCodeOf(error: unknown): number {
-  if (error instanceof LockError || error instanceof InterruptedError) return error.exitCode;
-  if (error instanceof UsageError || error instanceof RefusedError) return LockExitCode.usage;
-  return error instanceof ZkshError ? LockExitCode.unavailable : ExitCode.bug;
-}
-
-/** The number a process ends with after `error`; anything that is not ours is a bug. */
-export function exitCodeOf(error: unknown): number {
-  return error instanceof ZkshError ? error.exitCode : ExitCode.bug;
 }

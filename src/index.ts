@@ -13,6 +13,7 @@ export {
   type InterruptedErrorDetails,
   LockError,
   type LockErrorDetails,
+  type LockErrorReason,
   NoNodeError,
   OperationError,
   PartialError,

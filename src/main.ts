@@ -7,7 +7,7 @@ import { findCommand, type RunningServer, type ServerRequest } from "./commands/
 import type { GlobalFlags } from "./config/global-options.ts";
 import { outputFormat, type ProcessInfo, readSettings, type Settings } from "./config/settings.ts";
 import { Warnings } from "./config/warnings.ts";
-import { ExitCode } from "./errors.ts";
+import { ExitCode } from "./exit-codes.ts";
 import { type Io, isBrokenPipe } from "./io/io.ts";
 import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { StandardOutputs } from "./io/standard-outputs.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { commands } from "../src/commands/index.ts";
-import { ExitCode, LockExitCode } from "../src/errors.ts";
+import { ExitCode, LockExitCode } from "../src/exit-codes.ts";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 

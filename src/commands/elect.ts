@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { ConnectionError, LockExitCode, UsageError } from "../errors.ts";
+import { ConnectionError, UsageError } from "../errors.ts";
+import { LockExitCode } from "../exit-codes.ts";
 import { Election } from "../recipes/locks/election.ts";
 import type { Result } from "../results/result.ts";
 import { flag, option, programToRun, required, word } from "./arguments.ts";

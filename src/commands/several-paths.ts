@@ -1,5 +1,6 @@
 /** Shared by the commands that take several paths: reading the words and reporting failures. */
 import { PartialError, UsageError } from "../errors.ts";
+import { exitCodeOf } from "../exit-codes.ts";
 import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import type { Result } from "../results/result.ts";
 import type { FailedResult } from "../results/znodes.ts";
@@ -78,7 +79,7 @@ export function* reportEach(
 ): Generator<FailedResult> {
   const last = failures.at(-1);
   if (last === undefined) return;
-  const isAlike = failures.every(({ error }) => error.exitCode === last.error.exitCode);
+  const isAlike = failures.every(({ error }) => exitCodeOf(error) === exitCodeOf(last.error));
   const isTotal = failures.length === asked && isAlike;
   for (const failure of isTotal ? failures.slice(0, -1) : failures)
     yield { kind: "failed", what, ...failure };

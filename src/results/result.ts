@@ -3,7 +3,6 @@
  * the formatting.
  */
 
-import { ExitCode } from "../errors.ts";
 import type { AccessResult } from "./access.ts";
 import type { HelpPageResult } from "./help.ts";
 import type { LockReportResult } from "./lock-reports.ts";
@@ -39,18 +38,4 @@ export type Control =
 
 export function isControl(output: Result | Control): output is Control {
   return output.kind === "exit" || output.kind === "clear" || output.kind === "again";
-}
-
-/** What a process ends with that has said this last: answers can be no, and programs fail. */
-export function exitCodeOfResult(result: Result): number {
-  if (result.kind === "existence") return result.exists ? ExitCode.ok : ExitCode.refusedByServer;
-  if (result.kind === "no-match" || result.kind === "differs") return ExitCode.refusedByServer;
-  if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
-  if (result.kind === "sequencer") return result.isCurrent ? ExitCode.ok : ExitCode.refusedByServer;
-  if (result.kind === "locks") {
-    return result.reports.some(({ holders }) => holders.length > 0)
-      ? ExitCode.ok
-      : ExitCode.refusedByServer;
-  }
-  return result.kind === "lock-ended" ? result.exitCode : ExitCode.ok;
 }

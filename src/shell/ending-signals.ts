@@ -1,5 +1,5 @@
-import { constants } from "node:os";
 import { InterruptedError } from "../errors.ts";
+import { exitCodeOf } from "../exit-codes.ts";
 import type { OutputWriter } from "../io/output-writer.ts";
 import type { EndingSignal, Services } from "./runtime.ts";
 
@@ -35,9 +35,8 @@ export class EndingSignals {
   }
 
   #received(signal: EndingSignal): void {
-    const exitCode = codeOfSignal(signal);
-    this.#exitCode ??= exitCode;
-    const interrupted = new InterruptedError(undefined, { exitCode });
+    const interrupted = new InterruptedError(undefined, { signal });
+    this.#exitCode ??= exitCodeOf(interrupted);
     this.#interrupt.abort(interrupted);
     // A reader that has stopped reading must not keep the program from closing its session.
     this.#abandoning ??= setInterval(
@@ -45,9 +44,4 @@ export class EndingSignals {
       READER_GRACE_MS,
     );
   }
-}
-
-/** A shell reports a program that was killed by signal N with 128 + N. */
-function codeOfSignal(signal: EndingSignal): number {
-  return 128 + constants.signals[signal];
 }

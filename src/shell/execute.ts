@@ -1,10 +1,11 @@
 /** Runs an invocation and writes what it says. Every front end comes through here. */
 import { Outside, type Reader } from "../commands/arguments.ts";
 import type { Context } from "../commands/command.ts";
-import { cannotRead, ExitCode, RefusedError, UsageError } from "../errors.ts";
+import { cannotRead, RefusedError, UsageError } from "../errors.ts";
+import { ExitCode, exitCodeOfResult } from "../exit-codes.ts";
 import { type Io, readAll } from "../io/io.ts";
 import type { Rendered, Renderer, Status } from "../render/renderer.ts";
-import { type Control, exitCodeOfResult, isControl, type Result } from "../results/result.ts";
+import { type Control, isControl, type Result } from "../results/result.ts";
 import { Frame } from "./frame.ts";
 import type { Invocation } from "./parsing/parser.ts";
 

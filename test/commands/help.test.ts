@@ -7,7 +7,7 @@ import { sem } from "../../src/commands/sem.ts";
 import { topics } from "../../src/commands/topics/help-topics.ts";
 import { sharedOptions } from "../../src/commands/under-lock/options.ts";
 import { globalOptions, globalTerm } from "../../src/config/global-options.ts";
-import { ExitCode } from "../../src/errors.ts";
+import { ExitCode } from "../../src/exit-codes.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 
 const GET = `\

@@ -67,7 +67,7 @@ describe("removewatches", () => {
     ).toMatchObject({
       message: "no such watch: /a (NoWatcher)",
       code: -121,
-      exitCode: 1,
+      name: "OperationError",
     });
     expect(
       await removeWatches.run(context, { path: "/a" }, { ...none, local: true }),

@@ -85,6 +85,6 @@ test.each([
   },
 ])("refuses $text", async ({ text, message }) => {
   await expect(tlsFromProperties(text, read)).rejects.toThrow(
-    expect.objectContaining({ message, exitCode: 2 }),
+    expect.objectContaining({ message, name: "UsageError" }),
   );
 });

@@ -284,7 +284,9 @@ describe("readSettings", () => {
   });
 
   test.each(errors)("$message", ({ flags, env, message, hint }) => {
-    expect(() => read(flags, env)).toThrow(expect.objectContaining({ message, hint, exitCode: 2 }));
+    expect(() => read(flags, env)).toThrow(
+      expect.objectContaining({ message, hint, name: "UsageError" }),
+    );
   });
 });
 
@@ -331,7 +333,9 @@ describe("sessionOptions", () => {
     },
   ])("$message", async ({ flags, env, message }) => {
     const options = async () => sessionOptions(read(flags, env), readFile);
-    await expect(options()).rejects.toThrow(expect.objectContaining({ message, exitCode: 2 }));
+    await expect(options()).rejects.toThrow(
+      expect.objectContaining({ message, name: "UsageError" }),
+    );
   });
 
   test("the servers of connect are asked with the same TLS", async () => {
@@ -368,7 +372,7 @@ describe("sessionOptions", () => {
     },
   ])("$message", async ({ flags, message }) => {
     await expect(sessionOptions(read(flags), readFile)).rejects.toThrow(
-      expect.objectContaining({ message, exitCode: 2 }),
+      expect.objectContaining({ message, name: "UsageError" }),
     );
   });
 });

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { LockExitCode } from "../../src/errors.ts";
+import { LockExitCode } from "../../src/exit-codes.ts";
 import { eventually } from "../support/eventually.ts";
 import { eventsOf, LOCK, Scene } from "./lock-scene.ts";
 

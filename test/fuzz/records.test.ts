@@ -1,5 +1,6 @@
 /** Random and mutated holder records through everything that reads one. */
 import { expect, test } from "vitest";
+import { exitCodeOfResult } from "../../src/exit-codes.ts";
 import {
   decodeRecord,
   describeParty,
@@ -16,7 +17,7 @@ import { parseContender } from "../../src/recipes/locks/queue/contender.ts";
 import { askToYield } from "../../src/recipes/locks/revoke.ts";
 import { createRenderer, type OutputFormat, type Renderer } from "../../src/render/renderer.ts";
 import { plainTheme } from "../../src/render/theme.ts";
-import { exitCodeOfResult, type Result } from "../../src/results/result.ts";
+import type { Result } from "../../src/results/result.ts";
 import type { Data, Session } from "../../src/session/session.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import { Random } from "../support/random.ts";

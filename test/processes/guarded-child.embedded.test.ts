@@ -105,18 +105,18 @@ describe("a guarded program", () => {
   );
 
   test.each([
-    { name: "no-such-program", why: "no such program", exitCode: 127 },
-    { name: "/etc/passwd", why: "not executable", exitCode: 126 },
-  ])("is refused when it cannot be run: $name", async ({ name, why, exitCode }) => {
+    { name: "no-such-program", why: "no such program", reason: "command-not-found" },
+    { name: "/etc/passwd", why: "not executable", reason: "command-not-executable" },
+  ])("is refused when it cannot be run: $name", async ({ name, why, reason }) => {
     const error = await rejection(start("", { argv: [name] }));
-    expect(error).toMatchObject({ message: `cannot start ${name}: ${why}`, exitCode });
+    expect(error).toMatchObject({ message: `cannot start ${name}: ${why}`, reason });
   });
 
   test("is refused when the system cannot start it", async () => {
     const argv = ["sh", "-c", ":", "x".repeat(200_000)] as const;
     expect(await rejection(start("", { argv }))).toMatchObject({
       message: expect.stringContaining("too long"),
-      exitCode: 126,
+      reason: "command-not-executable",
     });
   });
 

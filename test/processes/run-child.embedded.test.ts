@@ -48,7 +48,7 @@ describe("runChild", () => {
     const request = { env: {}, input: Buffer.alloc(0), signal: new AbortController().signal };
     expect(await rejection(runChild({ ...request, argv: ["/no/such"] }, {}))).toMatchObject({
       message: "cannot run /no/such: no such program",
-      exitCode: 2,
+      name: "UsageError",
     });
     expect(await rejection(runChild({ ...request, argv: ["/etc/passwd"] }, {}))).toMatchObject({
       message: "cannot run /etc/passwd: not executable",

@@ -25,7 +25,7 @@ test.each([
   { text: "world:anyone:", message: "no permissions in ACL" },
   { text: "world:anyone:r,", message: " does not have the form scheme:id:perm" },
 ])("refuses $text", ({ text, message }) => {
-  expect(() => parseAcl(text)).toThrow(expect.objectContaining({ message, exitCode: 2 }));
+  expect(() => parseAcl(text)).toThrow(expect.objectContaining({ message, name: "UsageError" }));
 });
 
 test("permissions are written in zkCli's order", () => {

@@ -135,12 +135,12 @@ test("a chroot that is not there fails every operation but exists and sync, unti
   expect(await rejection(session.getChildren("/"))).toMatchObject({
     reason: "no-node",
     path: "/",
-    exitCode: 3,
+    name: "NoNodeError",
   });
   expect(await rejection(session.create("/a", null))).toMatchObject({
     reason: "no-node",
     path: "/a",
-    exitCode: 3,
+    name: "NoNodeError",
   });
   await outside.create(`${chroot}/missing`, null);
   expect(await session.create("/a", null)).toBe("/a");

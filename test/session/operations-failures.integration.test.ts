@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import {
   ConflictError,
   ConnectionError,
-  ExitCode,
   NoNodeError,
   OperationError,
   PermissionError,
@@ -31,7 +30,6 @@ describe("a request longer than the server's jute.maxbuffer", () => {
       reason: "connection-loss",
       path: "/n",
       code: -4,
-      exitCode: 6,
       sent: true,
     });
     expect(error).toHaveProperty("hint", expect.stringMatching(/209\d{4} bytes.*jute\.maxbuffer/));
@@ -90,7 +88,7 @@ describe("a closed session", () => {
     for (const [name, call] of Object.entries(calls)) {
       const error = await rejection(call(session));
       expect(error, name).toBeInstanceOf(ConnectionError);
-      expect(error, name).toMatchObject({ reason: "session-closed", exitCode: 6, sent: false });
+      expect(error, name).toMatchObject({ reason: "session-closed", sent: false });
     }
     // There is nothing left to remove.
     await session.removeWatch("/", () => {});
@@ -116,7 +114,6 @@ describe("errors", () => {
   interface Row {
     readonly family: new (...args: never[]) => ZkshError;
     readonly reason: string;
-    readonly exitCode: number;
     readonly code?: number;
     readonly path: string;
     readonly says: RegExp;
@@ -126,7 +123,6 @@ describe("errors", () => {
     {
       family: NoNodeError,
       reason: "no-node",
-      exitCode: ExitCode.noNode,
       code: -101,
       path: "/no",
       says: /^no such znode: \/no \(NoNode\)$/,
@@ -135,7 +131,6 @@ describe("errors", () => {
     {
       family: ConflictError,
       reason: "not-empty",
-      exitCode: ExitCode.conflict,
       code: -111,
       path: "/n",
       says: /^znode has children: \/n \(NotEmpty\)$/,
@@ -144,7 +139,6 @@ describe("errors", () => {
     {
       family: PermissionError,
       reason: "no-auth",
-      exitCode: ExitCode.notPermitted,
       code: -102,
       path: "/closed",
       says: /^not permitted: \/closed \(NoAuth\)$/,
@@ -153,7 +147,6 @@ describe("errors", () => {
     {
       family: OperationError,
       reason: "invalid-acl",
-      exitCode: ExitCode.refusedByServer,
       code: -114,
       path: "/n",
       says: /^the ACL is not valid: \/n \(InvalidACL\)$/,
@@ -162,7 +155,6 @@ describe("errors", () => {
     {
       family: UsageError,
       reason: "bad-path",
-      exitCode: ExitCode.usage,
       path: "/n/",
       says: /^Path must not end with \/ character$/,
       call: (session) => session.exists("/n/"),
@@ -170,31 +162,26 @@ describe("errors", () => {
     {
       family: UsageError,
       reason: "usage",
-      exitCode: ExitCode.usage,
       path: "/n",
       says: /^the request cannot be encoded: 4294967296 is not a 32-bit integer$/,
       call: (session) => session.setAcl("/n", [{ perms: 2 ** 32, scheme: "world", id: "anyone" }]),
     },
   ];
 
-  test.each(rows)(
-    "are told apart by class, reason and exit code: $family.name $reason",
-    async (row) => {
-      const session = await openFresh();
-      await session.create("/n", null);
-      await session.create("/n/a", null);
-      await session.create("/closed", null, { acl: [{ perms: 2, scheme: "world", id: "anyone" }] });
-      const error = await rejection(row.call(session));
-      expect(error).toBeInstanceOf(row.family);
-      const { reason, exitCode, code, path } = row;
-      expect(error).toMatchObject({
-        reason,
-        exitCode,
-        code,
-        path,
-        message: expect.stringMatching(row.says),
-      });
-      expect(session.state).toBe("connected");
-    },
-  );
+  test.each(rows)("are told apart by class and reason: $family.name $reason", async (row) => {
+    const session = await openFresh();
+    await session.create("/n", null);
+    await session.create("/n/a", null);
+    await session.create("/closed", null, { acl: [{ perms: 2, scheme: "world", id: "anyone" }] });
+    const error = await rejection(row.call(session));
+    expect(error).toBeInstanceOf(row.family);
+    const { reason, code, path } = row;
+    expect(error).toMatchObject({
+      reason,
+      code,
+      path,
+      message: expect.stringMatching(row.says),
+    });
+    expect(session.state).toBe("connected");
+  });
 });

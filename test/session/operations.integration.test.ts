@@ -99,15 +99,25 @@ describe("create", () => {
     await session.create("/n", null, { mode: "ephemeral" });
     const again = await rejection(session.create("/n", null));
     expect(again).toBeInstanceOf(ConflictError);
-    expect(again).toMatchObject({ reason: "node-exists", path: "/n", code: -110, exitCode: 5 });
+    expect(again).toMatchObject({
+      reason: "node-exists",
+      path: "/n",
+      code: -110,
+      name: "ConflictError",
+    });
     const orphan = await rejection(session.create("/no/n", null));
     expect(orphan).toBeInstanceOf(NoNodeError);
-    expect(orphan).toMatchObject({ reason: "no-node", path: "/no/n", code: -101, exitCode: 3 });
+    expect(orphan).toMatchObject({
+      reason: "no-node",
+      path: "/no/n",
+      code: -101,
+      name: "NoNodeError",
+    });
     const below = await rejection(session.create("/n/n", null));
     expect(below).toMatchObject({
       reason: "no-children-for-ephemerals",
       path: "/n/n",
-      exitCode: 5,
+      name: "ConflictError",
     });
   });
 });
@@ -124,7 +134,12 @@ describe("versions", () => {
     });
     const stale = await rejection(session.setData("/n", Buffer.from("no"), { version: 0 }));
     expect(stale).toBeInstanceOf(ConflictError);
-    expect(stale).toMatchObject({ reason: "bad-version", path: "/n", code: -103, exitCode: 5 });
+    expect(stale).toMatchObject({
+      reason: "bad-version",
+      path: "/n",
+      code: -103,
+      name: "ConflictError",
+    });
     expect(await session.setData("/n", Buffer.from("22"))).toMatchObject({
       version: 2,
       dataLength: 2,
@@ -227,7 +242,7 @@ describe("data", () => {
     expect(await rejection(session.getData("/no"))).toMatchObject({
       reason: "no-node",
       path: "/no",
-      exitCode: 3,
+      name: "NoNodeError",
     });
     expect(await rejection(session.setData("/no", null))).toMatchObject({
       reason: "no-node",
@@ -268,12 +283,12 @@ describe("the tree", () => {
     expect(await rejection(session.delete("/n"))).toMatchObject({
       reason: "not-empty",
       path: "/n",
-      exitCode: 5,
+      name: "ConflictError",
     });
     expect(await rejection(session.delete("/no"))).toMatchObject({
       reason: "no-node",
       path: "/no",
-      exitCode: 3,
+      name: "NoNodeError",
     });
   });
 
@@ -311,7 +326,7 @@ describe("the server itself", () => {
     expect(refused).toBeInstanceOf(OperationError);
     expect(refused).toMatchObject({
       reason: expect.stringMatching(/^(reconfig-disabled|unimplemented)$/),
-      exitCode: 1,
+      name: "OperationError",
     });
     await session.exists("/");
     expect([session.state, session.id === id || id === 0n]).toEqual(["connected", true]);

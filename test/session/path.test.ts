@@ -59,7 +59,7 @@ describe("validatePath", () => {
   ] as [string, string][])("refuses %j", (path, message) => {
     const error = refusal(path);
     expect(error).toBeInstanceOf(UsageError);
-    expect(error).toMatchObject({ message, reason: "bad-path", path, exitCode: 2 });
+    expect(error).toMatchObject({ message, reason: "bad-path", path, name: "UsageError" });
   });
 
   test("lets the name of a sequential znode be nothing but its number", () => {

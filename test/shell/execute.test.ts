@@ -101,7 +101,7 @@ describe("execute", () => {
     await expect(run()).rejects.toThrow(
       expect.objectContaining({
         reason: "read-only",
-        exitCode: 9,
+        name: "RefusedError",
         message: "probe is refused: the session is read-only",
       }),
     );

@@ -1,4 +1,5 @@
 import { LockError } from "../../errors.ts";
+import { ChosenCodeError } from "../../exit-codes.ts";
 import type { LockProgress } from "../../results/locks.ts";
 import { formatDuration } from "../../text/duration.ts";
 import { nameWithReason } from "../../text/party-name.ts";
@@ -30,9 +31,10 @@ export class Conflict {
     const by = this.#holder === "" ? "" : `: still held by ${this.#holder}`;
     // The time given with -w: the message ignores that connecting took a part of it.
     const late = `gave up on ${paths.join(" and ")} after ${formatDuration(wait)}${by}`;
-    return new LockError(error.reason, error.reason === "busy" ? error.message : late, {
-      ...(error.path !== undefined && { path: error.path }),
-      ...(exitCode !== undefined && { exitCode }),
-    });
+    const message = error.reason === "busy" ? error.message : late;
+    const about = error.path === undefined ? {} : { path: error.path };
+    return exitCode === undefined
+      ? new LockError(error.reason, message, about)
+      : new ChosenCodeError(error.reason, message, { ...about, exitCode });
   }
 }

@@ -1,5 +1,6 @@
 import { startTimer } from "../../async/timer.ts";
-import { LockExitCode, UsageError } from "../../errors.ts";
+import { UsageError } from "../../errors.ts";
+import { LockExitCode } from "../../exit-codes.ts";
 import type { Held, LockKind } from "./lock-kind.ts";
 import { type LockRun, pathOf } from "./lock-run.ts";
 import type { Acquired } from "./queue-up.ts";

@@ -1,6 +1,7 @@
 /** The outcome of a run, as an exit code and for --status-file. */
 import os from "node:os";
-import { LockError, LockExitCode, lockExitCodeOf } from "../../errors.ts";
+import { LockError } from "../../errors.ts";
+import { LockExitCode, lockExitCodeOf } from "../../exit-codes.ts";
 import type { ChildEnd } from "../../processes/child-requests.ts";
 import type { StopReason } from "../../results/locks.ts";
 

@@ -1,7 +1,7 @@
 /** Runs lock, rwlock, sem and elect: from the arguments to the exit code. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Channel } from "../../async/channel.ts";
-import { lockExitCodeOf } from "../../errors.ts";
+import { lockExitCodeOf } from "../../exit-codes.ts";
 import type { Removed } from "../../recipes/locks/queue/remove-znodes.ts";
 import type { Result } from "../../results/result.ts";
 import { escapeJson } from "../../text/escape.ts";

@@ -1,6 +1,7 @@
 /** The front end for people: reads a line, runs it, and shows what happens to the session. */
 
-import { ExitCode, InterruptedError } from "../../errors.ts";
+import { InterruptedError } from "../../errors.ts";
+import { ExitCode } from "../../exit-codes.ts";
 import { Progress } from "../../io/progress.ts";
 import { escapeName, escapeText } from "../../text/escape.ts";
 import type { FrontEnd } from "../front-end.ts";

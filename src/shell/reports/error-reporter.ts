@@ -2,7 +2,8 @@
 import { findCommand, type Program } from "../../commands/command.ts";
 import type { GlobalFlags } from "../../config/global-options.ts";
 import { lineFlags, outputFormat, type ProcessInfo } from "../../config/settings.ts";
-import { ConflictError, lockExitCodeOf, NoNodeError, OperationError } from "../../errors.ts";
+import { ConflictError, NoNodeError, OperationError } from "../../errors.ts";
+import { lockExitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
 import type { OutputFormat } from "../../render/renderer.ts";
 import type { Session } from "../../session/session.ts";

@@ -1,4 +1,5 @@
-import { exitCodeOf, ViewEndedError, ZkshError } from "../../errors.ts";
+import { ViewEndedError, ZkshError } from "../../errors.ts";
+import { exitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
 import type { Failure, Renderer } from "../../render/renderer.ts";
 import type { Explanation } from "./explain-refusal.ts";

@@ -1,4 +1,5 @@
-import { ExitCode, InterruptedError, ZkshError } from "../../errors.ts";
+import { InterruptedError, ZkshError } from "../../errors.ts";
+import { ExitCode } from "../../exit-codes.ts";
 import { isBrokenPipe } from "../../io/io.ts";
 import type { Control } from "../../results/result.ts";
 import { begin, beginNow, isOneFlight, type Running } from "../execute.ts";

@@ -1,4 +1,5 @@
-import { ExitCode, InterruptedError } from "../../errors.ts";
+import { InterruptedError } from "../../errors.ts";
+import { ExitCode } from "../../exit-codes.ts";
 
 /** How far a script has come, for its last words. */
 export class ScriptTally {

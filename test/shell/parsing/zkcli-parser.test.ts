@@ -70,7 +70,7 @@ describe("words", () => {
     async (line) => {
       await expect(parseLine(line)).rejects.toMatchObject({
         reason: "missing-argument",
-        exitCode: 2,
+        name: "UsageError",
       });
     },
   );
@@ -100,7 +100,7 @@ describe("words", () => {
   test("an unknown command is a usage error", async () => {
     await expect(parseLine("Get /p")).rejects.toMatchObject({
       reason: "unknown-command",
-      exitCode: 2,
+      name: "UsageError",
     });
   });
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import {
   ConflictError,
   DeadlineError,
-  exitCodeOf,
   NoNodeError,
   OperationError,
 } from "../../../../src/errors.ts";
+import { exitCodeOf } from "../../../../src/exit-codes.ts";
 import { errorName, failureOf } from "../../../../src/session/zookeeper/requests/error-codes.ts";
 import { ErrorCode } from "../../../../src/wire/protocol.ts";
 
@@ -50,7 +50,7 @@ describe("failureOf", () => {
         message: `the server answered with an error unknown to zksh: /a (${code})`,
         reason: "unknown-error",
         code,
-        exitCode: 1,
+        name: "OperationError",
       });
       expect(errorName(code)).toBe(`error ${code}`);
     },

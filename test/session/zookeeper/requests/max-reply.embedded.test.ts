@@ -74,7 +74,7 @@ describe("a reply that is too long", () => {
     expect(error).toBeInstanceOf(OperationError);
     expect(error).toMatchObject({
       reason: "reply-too-long",
-      exitCode: 1,
+      name: "OperationError",
       message: `the reply for /a has ${says}, more than the limit of ${limit}`,
     });
     expect((await memory()) - before).toBeLessThan(50 * MB);

@@ -22,7 +22,7 @@ describe("a limit for requests", () => {
     expect(long).toMatchObject({
       reason: {
         reason: "request-too-large",
-        exitCode: 2,
+        name: "UsageError",
         message: expect.stringContaining("servers accept only 1000"),
       },
     });
