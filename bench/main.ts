@@ -15,6 +15,7 @@ import { oneShot } from "./rows/one-shot.ts";
 import { scriptLines } from "./rows/script-lines.ts";
 import { sessionReads } from "./rows/session-reads.ts";
 import { underLock } from "./rows/under-lock.ts";
+import { waitingTerminals } from "./rows/waiting-terminals.ts";
 import { walks } from "./rows/walks.ts";
 import { whoholds } from "./rows/whoholds.ts";
 import { growthText, summary, verdictTable } from "./table.ts";
@@ -34,6 +35,7 @@ const measurements = [
   lockSpeed,
   handOver,
   lockMessages,
+  waitingTerminals,
   underLock,
   walks,
   whoholds,

@@ -1,7 +1,6 @@
 /**
  * zksh's lock: zksh-locks.js SERVERS PATH, then `cycles N`, `cyclesGoingOn N`, `cyclesAmongOthers
- * N`, `acquire`, `release`,
- * `queue N SESSIONS`, `drain N` on stdin.
+ * N`, `acquire`, `release`, `queue N SESSIONS`, `follow N`, `drain N` on stdin.
  */
 import { setMaxListeners } from "node:events";
 import { createInterface } from "node:readline";
@@ -85,6 +84,20 @@ const answers = {
       for (let index = 0; index < count; index++) wait(locks[index % locks.length]).catch(() => {});
     });
     return { rss: before.rss, heap: before.heapUsed, seconds: (now() - begun) / 1e6 };
+  },
+  /** Waits as so many terminals do: a session each, and the queue listed to show its state. */
+  async follow(count) {
+    const followOne = () =>
+      new Promise((resolve, reject) => {
+        const onEvent = ({ event }) => event === "waiting" && resolve();
+        const own = open();
+        others.push(own);
+        const mutex = new Mutex(own, path, { onEvent });
+        // As the commands of zksh on a terminal: REFRESH_MS in src/commands/under-lock/options.ts.
+        mutex.acquire({ signal: giveUp.signal, refreshMs: 2_000 }).catch(reject);
+      });
+    await Promise.all(Array.from({ length: count }, followOne));
+    return { waiting: count };
   },
   async memory() {
     const { rss, heapUsed } = memory();
