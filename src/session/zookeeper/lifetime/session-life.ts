@@ -1,3 +1,4 @@
+import { formatDuration } from "../../../text/duration.ts";
 import { hexId } from "../../../text/hex-id.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
 import type { SessionState } from "../../session.ts";
@@ -190,7 +191,8 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
   expiredByClock(): void {
     // The server may still be listening: then the ephemerals go now, not a timeout later.
     this.#parts.writer.closeSession();
-    this.end(expired(`no server has answered for most of its ${this.timeoutMs} ms`));
+    const timeout = formatDuration(this.timeoutMs);
+    this.end(expired(`no server answered for most of the session timeout (${timeout})`));
   }
 
   serverAnswered(): void {
