@@ -254,7 +254,7 @@ class Repl {
     if (error instanceof InterruptedError && error.message === "interrupted") return;
     const session = () => this.#state.session();
     const { reporter } = this.#frontEnd.runtime;
-    await reporter.report(error, { session, command, ...(flags && { flags }) });
+    await reporter.report(error, { session, command, isAtPrompt: true, ...(flags && { flags }) });
   }
 
   #prompt(): string {

@@ -22,6 +22,8 @@ export interface FailedLine {
   /** Where the line stands in a script. */
   readonly file?: string;
   readonly line?: number;
+  /** It was typed at the prompt of the interactive shell. */
+  readonly isAtPrompt?: boolean;
 }
 
 export interface ReporterOptions extends ProcessInfo {
@@ -53,7 +55,7 @@ export class ErrorReporter {
   /** Returns the exit code. Never throws. */
   async report(error: unknown, failed: FailedLine = {}): Promise<number> {
     const { io, program, signals, env } = this.#options;
-    const { command, file, line } = failed;
+    const { command, file, line, isAtPrompt = false } = failed;
     const flags = lineFlags(this.#flags, failed.flags ?? {});
     const { report } = await import("./report.ts");
     const format = formatOrText(flags, this.#options);
@@ -74,6 +76,7 @@ export class ErrorReporter {
       explanation,
       servers,
       isDefaultServer: !flags.embedded && !servers,
+      isAtPrompt,
       ...(file !== undefined && line !== undefined && { where: { file, line } }),
     });
   }

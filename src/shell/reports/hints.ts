@@ -34,8 +34,11 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export function hintFor(
   command: string | undefined,
   reason: string,
-  { isDefaultServer = false } = {},
+  { isDefaultServer = false, isAtPrompt = false } = {},
 ): string | undefined {
+  // Elsewhere the program ends with its session.
+  if (isAtPrompt && reason === "session-expired")
+    return "the shell opens a new session: type the command again";
   // A user who gave servers needs no hint about giving servers.
   if (isDefaultServer && reason === "unreachable" && command !== "connect") {
     return "give the servers with -s HOSTS, or use --embedded to try zksh without a server";

@@ -17,6 +17,8 @@ export interface ReportOptions {
   readonly exitCode?: number | undefined;
   /** No option and no variable names a server. */
   readonly isDefaultServer?: boolean;
+  /** The command was typed at the prompt of the interactive shell. */
+  readonly isAtPrompt?: boolean;
   /** The nearest parent of a missing znode. */
   readonly nearby?: Nearby | undefined;
   /** The present version or the quota, read after the refusal. */
@@ -46,7 +48,7 @@ export async function report(error: unknown, options: ReportOptions): Promise<nu
 }
 
 function toFailure(error: unknown, options: ReportOptions): Failure {
-  const { command, nearby, explanation, servers, isDefaultServer = false } = options;
+  const { command, nearby, explanation, servers, isDefaultServer, isAtPrompt } = options;
   const exitCode = exitCodeOf(error);
   if (!(error instanceof ZkshError)) {
     const message = `internal error: ${error instanceof Error ? error.message : String(error)}`;
@@ -59,7 +61,7 @@ function toFailure(error: unknown, options: ReportOptions): Failure {
   }
   const own =
     explanation?.message === undefined
-      ? hintFor(command, error.reason, { isDefaultServer })
+      ? hintFor(command, error.reason, { isDefaultServer, isAtPrompt })
       : undefined;
   const hint = hintOf(explanation?.hint ?? error.hint ?? own, nearby, servers);
   return {

@@ -13,4 +13,9 @@ describe("hintFor", () => {
     expect(hintFor("get", "unreachable", { isDefaultServer: true })).toContain("-s HOSTS");
     expect(hintFor("get", "unreachable")).toBeUndefined();
   });
+
+  test("a command whose session expired is to be typed again only at the prompt", () => {
+    expect(hintFor("get", "session-expired", { isAtPrompt: true })).toContain("again");
+    expect(hintFor("get", "session-expired")).toBeUndefined();
+  });
 });
