@@ -1,11 +1,12 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { Mutex } from "../../src/recipes/locks/mutex.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
 import { freePort } from "../support/free-port.ts";
 import { openFor } from "../support/open-session.ts";
-import { freshChroot } from "../support/shared-server.ts";
+import { freshChroot, sharedServer } from "../support/shared-server.ts";
 import {
   startTerminals,
   type Terminal,
@@ -412,6 +413,31 @@ describe("the session", () => {
     await server.start();
     await terminal.shows(/reconnected to 127\.0\.0\.1:\d+; the session was kept/, 15_000);
     await terminal.endsWith(/zksh 127\.0\.0\.1:\d+ \/ › get \/zoo/);
+  });
+
+  test("is reported lost and found once, by the lock that waits on it", async () => {
+    const { proxy, chroot } = await proxied();
+    const { address } = proxy;
+    const other = openFor(chroot.replace(address, sharedServer().replace(/\/.*/, "")));
+    const held = await new Mutex(other, "/l").acquire();
+    const terminal = await openShell({ chroot });
+    await terminal.enter("lock /l");
+    await terminal.shows(/waiting .* for \/l: held/);
+    await proxy.refuse();
+    await terminal.shows("no server answers; the place in the queue of /l is kept for");
+    await proxy.listen();
+    const screen = await terminal.shows("connected again; the place in the queue of /l was kept");
+    expect(screen).not.toMatch(/connection lost|reconnected to/);
+    await held.release();
+    await terminal.shows("acquired /l");
+    // Then no command reports it any more.
+    await terminal.endsWith("›");
+    await proxy.refuse();
+    await terminal.shows("connection lost; reconnecting");
+    await proxy.listen();
+    await terminal.shows("; the session was kept", 15_000);
+    await terminal.press("C-d");
+    await expectSane(terminal, 0);
   });
 
   test("is replaced when it expires, and what was lost is named", async () => {

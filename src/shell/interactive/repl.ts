@@ -135,6 +135,7 @@ class Repl {
     return {
       onChange: () => this.#editor.repaint(this.#prompt()),
       isBusy: () => this.#runner.isBusy,
+      reportsOutages: () => this.#runner.reportsOutages,
     };
   }
 

@@ -29,6 +29,8 @@ export interface KeeperListener {
   onChange(): void;
   /** A line is running, and will report its failures itself. */
   isBusy(): boolean;
+  /** A command is running that reports itself that no server answers: the shell does not as well. */
+  reportsOutages(): boolean;
 }
 
 export class SessionKeeper {
@@ -36,6 +38,8 @@ export class SessionKeeper {
   #listener: KeeperListener | undefined;
   #session: Session | undefined;
   #hasComplained = false;
+  /** The running command has reported the present outage, in place of the shell. */
+  #isReported = false;
   #isStopped = false;
   #retry: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
@@ -112,8 +116,11 @@ export class SessionKeeper {
     this.#hasComplained = false;
     this.#greeted.add(session);
     if (isNew && this.#options.state.isConnecting) return;
-    if (!isNew)
+    if (!isNew) {
+      // A command that was ended meanwhile does not report the end of the outage.
+      if (this.#isReported && this.#listener?.reportsOutages()) return;
       return this.#options.screen.message(`reconnected to ${server}; the session was kept`);
+    }
     void this.#greet(session, server);
   }
 
@@ -132,9 +139,11 @@ export class SessionKeeper {
 
   #suspended(session: Session): void {
     const seconds = Math.ceil(session.aliveForMs() / 1_000);
-    this.#options.screen.message(
-      `connection lost; reconnecting; the session expires in ${seconds}s`,
-    );
+    this.#isReported = this.#listener?.reportsOutages() ?? false;
+    if (!this.#isReported)
+      this.#options.screen.message(
+        `connection lost; reconnecting; the session expires in ${seconds}s`,
+      );
     this.#tick = setInterval(() => this.#listener?.onChange(), 1_000).unref();
   }
 

@@ -44,6 +44,7 @@ interface OneLine {
 export class StatementRunner {
   readonly #options: StatementRunnerOptions;
   #leave: (() => void) | undefined;
+  #reportsOutages = false;
 
   constructor(options: StatementRunnerOptions) {
     this.#options = options;
@@ -51,6 +52,11 @@ export class StatementRunner {
 
   get isBusy(): boolean {
     return this.#leave !== undefined;
+  }
+
+  /** A lock command is running: it says itself that no server answers, and for how long it matters. */
+  get reportsOutages(): boolean {
+    return this.#reportsOutages;
   }
 
   /** Gives the prompt back although the command has not ended. */
@@ -72,6 +78,7 @@ export class StatementRunner {
       });
     } finally {
       this.#leave = undefined;
+      this.#reportsOutages = false;
       lineIo.detach();
       progress.stop();
     }
@@ -87,7 +94,8 @@ export class StatementRunner {
     const { state, progress, onWatch, tab } = this.#options;
     const { program, dialect } = frontEnd;
     const invocation = await parse(words, { commands: program.commands, cwd: state.cwd, dialect });
-    const command = invocation.entry.name;
+    const { name: command, isGuard = false } = invocation.entry;
+    this.#reportsOutages = isGuard && !frontEnd.settings.isQuiet;
     if (!frontEnd.settings.isQuiet)
       progress.start(() => this.#waitingFor() ?? `${command} (Ctrl-C cancels)`);
     const session = invocation.entry.needsNoShellSession ? undefined : await state.session();
