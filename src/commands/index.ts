@@ -121,6 +121,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./import.ts")).importTree,
   },
   {
+    name: "wait-for",
+    summary: "wait until a znode exists, is gone or has a value",
+    group: "trees",
+    load: async () => (await import("./wait-for.ts")).waitFor,
+  },
+  {
     name: "lock",
     summary: "run a command under an exclusive lock",
     group: "locks",

@@ -61,6 +61,7 @@ const renderers: ResultRenderers = {
   "tree-file": ({ text }) => ({ out: text }),
   exported: ({ kind: _, ...result }) => ({ err: line({ exported: result }) }),
   "tree-written": ({ kind: _, ...result }) => object(result),
+  waited: ({ path, condition }) => object({ path, condition: condition.kind }),
   "near-limit": ({ path, what, bytes, limit }) => ({
     err: line({ warning: { reason: "near-limit", path, what, bytes, limit } }),
   }),

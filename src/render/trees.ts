@@ -1,6 +1,7 @@
 /** Results of `tree`, `find`, `grep` and `du` as text. */
 
 import { isUtf8 } from "node:buffer";
+import type { Condition } from "../recipes/watching/wait-for-znode.ts";
 import type {
   DiskUsageResult,
   ExportedResult,
@@ -45,12 +46,20 @@ export function treeRenderers(view: View): TreeRenderers {
     "tree-file": ({ text }) => ({ out: view.isTTY ? data(text) : text }),
     exported: (result) => exported(result, view),
     "tree-written": (result) => written(result, view),
+    waited: ({ path, condition }) => ({
+      ...(view.isTTY && !view.isQuiet && { out: `${name(path)} ${metCondition(condition)}\n` }),
+    }),
     "near-limit": ({ path, what, bytes, limit }) => ({
       err:
         `${view.theme.warning("warning:")} the ${what === "data" ? "data" : "list of children"} of ${name(path)} ` +
         `takes ${formatSize(bytes)} of the ${formatSize(limit)} that servers allow by default (jute.maxbuffer)\n`,
     }),
   };
+}
+
+function metCondition(condition: Condition): string {
+  if (condition.kind === "children") return `has ${childCount(condition.count)}`;
+  return { exists: "exists", gone: "is gone", value: "has the value" }[condition.kind];
 }
 
 const MAX_NAMED = 20;

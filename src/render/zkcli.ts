@@ -67,6 +67,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     "tree-file": help.result,
     exported: help.result,
     "tree-written": help.result,
+    waited: help.result,
     created: ({ path, existed = false }) => ({
       err: existed ? `${name(path)} exists\n` : `Created ${name(path)}\n`,
     }),

@@ -1,6 +1,7 @@
 /** Results of the commands that look at whole trees. They come in pieces while the tree is read. */
 
 import type { Difference } from "../recipes/trees/diff-trees.ts";
+import type { Condition } from "../recipes/watching/wait-for-znode.ts";
 import type { Stat } from "../session/session.ts";
 
 /** A piece of a drawn tree, depth first. */
@@ -135,7 +136,15 @@ interface DiffersResult {
   readonly kind: "differs";
 }
 
+/** The znode meets the condition that `wait-for` waited for. */
+interface WaitedResult {
+  readonly kind: "waited";
+  readonly path: string;
+  readonly condition: Condition;
+}
+
 export type TreeResult =
+  | WaitedResult
   | DifferenceResult
   | DiffersResult
   | TreeFileResult

@@ -231,6 +231,11 @@ export class StubSession {
     return this.identities;
   }
 
+  /** Watches never fire here, and none is kept. */
+  async removeWatch(): Promise<[]> {
+    return [];
+  }
+
   async getEphemerals(prefix = "/"): Promise<string[]> {
     this.asked.push(`getEphemerals ${prefix}`);
     const own = [...this.#znodes].filter(

@@ -19,6 +19,7 @@ const BEFORE: Readonly<Record<string, string>> = {
   "get /app/config /app/limits": "create /app/limits",
   "delete /app/old/a /app/old": "create /app/old/a",
   "deleteall /app/old /app/older": "create /app/older",
+  "wait-for /app/config value ready -w 30s": "set /app/config ready",
   "removewatches /app": "addWatch /app",
   "removewatches /app/config -d": "get -w /app/config",
   "listquota /app": "setquota -n 100 /app",
