@@ -1,6 +1,6 @@
 /**
- * How many znodes are below one: by one question where the server can answer it, by a walk where it
- * cannot.
+ * Counts the znodes below a znode: with getAllChildrenNumber, or with a walk if the server does not
+ * know that operation (before 3.6).
  */
 import { OperationError } from "../../errors.ts";
 import type { Session } from "../../session/session.ts";
@@ -8,7 +8,7 @@ import { walk } from "./walk.ts";
 
 export interface CountOptions {
   readonly signal: AbortSignal;
-  /** Told of a znode that could not be listed; what is below it is then not counted. */
+  /** Called with a znode that could not be listed; the znodes below it are not counted. */
   readonly onFailure?: (path: string, error: Error) => void;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Deletes a znode and everything below it. Watches nothing, makes nothing.
+ * Deletes a znode and everything below it. Sets no watches and creates no znodes.
  *
- * While the tree is being listed, what has nothing left below it is deleted in transactions, a few
- * of them under way at a time. A transaction that fails is taken apart into single deletes, so that
- * what can go goes, and what cannot is named with its reason. Where znodes appeared meanwhile, what
- * is left is listed again, a few times. Where the connection broke, the next one is asked what
- * became of the transactions under way. A lost session ends the work with its error; aborting the
- * signal too. Either way a deleted znode stays deleted.
+ * While the walk goes on, znodes without children are deleted in transactions, at most
+ * BATCHES_UNDER_WAY at a time. A transaction that fails is repeated as single deletes, so that each
+ * znode that cannot be deleted is reported with its reason. If clients create znodes meanwhile, the
+ * rest of the tree is listed again, up to MAX_PASSES times. After a broken connection the recipe
+ * asks the next server whether each transaction was applied. A lost session or an aborted signal
+ * ends the work with its error. Deleted znodes stay deleted.
  */
 import { ConflictError, InterruptedError, NoNodeError } from "../../errors.ts";
 import { ancestors } from "../../session/path.ts";
@@ -19,28 +19,28 @@ export interface DeleteTreeOptions {
   readonly signal: AbortSignal;
   /** Deletes in one transaction; 1 or less: no transactions. */
   readonly batchSize?: number;
-  /** Told now and then how many are gone so far. */
+  /** Called with the number of znodes deleted so far. */
   readonly onProgress?: (deleted: number) => void;
 }
 
 export interface DeletedTree {
   readonly deleted: number;
-  /** The znodes that stand in the way, without the parents that could not go because of them. */
+  /** The znodes that could not be deleted, without the parents that stay because of them. */
   readonly failures: readonly TreeFailure[];
 }
 
 const DEFAULT_BATCH = 1_000;
-/** A server hangs up on requests of 1 MB; the chroot comes on top of every path. */
+/** Servers close the connection at requests of 1 MB; the chroot is added to each path. */
 const MAX_BATCH_LENGTH = 300_000;
 const BATCHES_UNDER_WAY = 10;
 const SINGLES_UNDER_WAY = 500;
 const MAX_PASSES = 5;
-/** Connections that may break under the same deletes. */
+/** How many broken connections the same deletes are retried after. */
 const MAX_LOSSES = 3;
 
 /**
- * Throws NoNodeError when there is no such znode, TreeInterruptedError with what was deleted when
- * the signal is aborted, and whatever ends the session.
+ * Throws NoNodeError if the root does not exist, TreeInterruptedError with the number of deleted
+ * znodes if the signal is aborted, and the error of a lost session.
  */
 export async function deleteTree(
   session: Session,
@@ -55,15 +55,15 @@ class TreeDeletion {
   readonly #root: string;
   readonly #options: DeleteTreeOptions;
   readonly #failures = new Map<string, TreeFailure>();
-  /** Znodes that cannot go before something that failed has gone. */
+  /** Parents of znodes that could not be deleted: they cannot be deleted either. */
   readonly #stuck = new Set<string>();
-  /** In this pass: had children still, and we do not know of which failure. */
+  /** Znodes of this pass that were not empty although no failure below them is known. */
   #notEmpty: TreeFailure[] = [];
   readonly #unlisted = new Map<string, Error>();
   #deleted = 0;
-  /** Transactions in the order they were sent, until their end has been looked at. */
+  /** The sent transactions in their order; one is removed when its outcome has been handled. */
   readonly #underWay: Transaction[] = [];
-  /** Single deletes that an interruption has cut short. */
+  /** Single deletes without an answer when the work was interrupted. */
   #singles: UnfinishedRequest[] = [];
 
   constructor(session: Session, root: string, options: DeleteTreeOptions) {
@@ -111,7 +111,7 @@ class TreeDeletion {
     while (this.#underWay.length > 0) await this.#finishOldest();
   }
 
-  /** Deepest first. A root that is gone in a later pass is no failure: that was the point. */
+  /** Deepest znodes first. In a later pass a missing root is no failure: the tree is deleted. */
   async *#batches(size: number, isFirst: boolean): AsyncGenerator<string[]> {
     const { signal } = this.#options;
     const onFailure = (path: string, error: Error) => void this.#unlisted.set(path, error);
@@ -135,7 +135,7 @@ class TreeDeletion {
   #deleteTogether(batch: readonly string[]): Transaction {
     const ops = batch.map((path) => ({ op: "delete", path }) as const);
     const outcome = this.#session.multi(ops, { signal: this.#options.signal });
-    // It may fail while an older one is awaited; whoever awaits it sees the failure then.
+    // A rejection may come while an older transaction is awaited; #finishOldest() handles it.
     outcome.catch(() => {});
     return { batch, outcome };
   }
@@ -149,14 +149,15 @@ class TreeDeletion {
     } catch (error) {
       if (error instanceof InterruptedError) throw error;
       this.#underWay.shift();
-      // All of it is gone or nothing. Where its end is gone by somebody else's hand, the parents of
-      // the rest will tell.
+      // The transaction was applied as a whole or not at all, so its last znode shows which. If
+      // another client deleted that znode, deleting the parents of the others will fail with
+      // NotEmpty.
       if (mayHaveBeenDone(error)) {
         if (await this.#isGone(batch.at(-1) as string)) return this.#count(batch.length);
       } else refusalOf(error);
     }
-    // Transactions behind it held its parents: they have failed as well, and take the same way, in
-    // order.
+    // The later transactions contain the parents of these znodes, so they fail as well and are
+    // repeated as single deletes in their turn.
     for (let i = 0; i < batch.length; i += SINGLES_UNDER_WAY)
       await this.#deleteSingly(batch.slice(i, i + SINGLES_UNDER_WAY));
   }
@@ -180,7 +181,7 @@ class TreeDeletion {
       const path = paths[index] ?? "";
       if (outcome.status === "fulfilled") gone += 1;
       else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(path);
-      // What we asked for before the connection broke was most likely our own doing.
+      // After a broken connection NoNode most likely means that our own delete was applied.
       else if (outcome.reason instanceof NoNodeError) gone += losses > 0 ? 1 : 0;
       else this.#refused(path, outcome.reason);
     }
@@ -216,7 +217,7 @@ interface Transaction {
   readonly outcome: Promise<unknown>;
 }
 
-/** Paths in the order they came, in batches that a server takes. */
+/** Splits paths, in their order, into batches that fit into one request. */
 class Batches {
   readonly #size: number;
   #batch: string[] = [];

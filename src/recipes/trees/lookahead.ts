@@ -1,6 +1,6 @@
 /**
- * Which znodes a walk asks for, and when: ahead of its visits, in requests that grow as far as the
- * replies stay small.
+ * Requests the children of the znodes that a walk visits next, ahead of its visits. Batches are as
+ * large as the expected reply allows.
  */
 import { NoNodeError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
@@ -10,20 +10,20 @@ import type { Visit, WalkOptions } from "./walk.ts";
 const REQUESTS_UNDER_WAY = 4;
 const MAX_BATCH = 512;
 /**
- * A server hangs up on requests of 1 MB. A character may take three bytes, and the chroot comes on
- * top of every path.
+ * Servers close the connection at requests of 1 MB. A character takes up to three bytes, and the
+ * chroot is added to each path.
  */
 const MAX_REQUEST_LENGTH = 200_000;
 /**
- * A reply should stay near this many names: it must fit into memory, and it keeps the connection
- * busy.
+ * The number of names to expect in one reply: a reply must fit into memory, and it delays the
+ * replies behind it.
  */
 const NAMES_PER_REPLY = 16_000;
-/** Children that a znode is taken to have before its level of the tree is known. */
+/** The number of children to expect before any znode of the level has been listed. */
 const FIRST_GUESS = 1_000;
-/** So many znodes of a level outweigh what was known of it before. */
+/** Each new znode counts 1/32 in the running average of a level's children. */
 const MEMORY = 32;
-/** How far to look for znodes not asked for yet, past those that were. */
+/** How many known znodes one search for unrequested children may pass. */
 const MAX_LOOKED_AT = 10_000;
 
 /** Levels below the root of the walk, and the last level that is listed. */
@@ -32,16 +32,18 @@ interface Level {
   readonly maxDepth: number | undefined;
 }
 
-/** A znode's children, and how far the walk has come with them. */
+/** A znode with its children, and the progress of the walk among them. */
 export class PendingVisit implements Visit {
   readonly path: string;
   readonly children: readonly string[];
   /** Levels below the root of the walk. */
   readonly depth: number;
-  /** Of the children, the first so many have been asked for, and so many of these answered. */
+  /**
+   * The first `asked` children have been requested; for the first `answered` the reply has come.
+   */
   asked: number;
   answered: number;
-  /** Those of the answered that have children themselves and have not been visited, in order. */
+  /** The answered children that have children themselves and are not visited yet, in order. */
   readonly below: PendingVisit[] = [];
 
   constructor(path: string, children: string[], { depth, maxDepth = Infinity }: Level) {
@@ -61,7 +63,7 @@ export class PendingVisit implements Visit {
     return this.below.length === 0 ? this.answered : 0;
   }
 
-  /** Nothing below it is left to visit. */
+  /** True if everything below this znode has been visited. */
   get isDone(): boolean {
     return this.isAnswered && this.below.length === 0;
   }
@@ -74,13 +76,11 @@ interface Asked {
 
 export class Lookahead {
   readonly #session: Session;
-  /** From the root down to where the walk is. */
+  /** From the root down to the znode that the walk visits now. */
   readonly #trail: readonly PendingVisit[];
   readonly #options: WalkOptions;
   readonly #underWay: Asked[] = [];
-  /**
-   * How many children znodes have, by depth: what is on one level of a tree is mostly of one kind.
-   */
+  /** The average number of children by depth: znodes of one level are mostly alike. */
   readonly #usual: number[] = [];
 
   constructor(session: Session, trail: readonly PendingVisit[], options: WalkOptions) {
@@ -89,13 +89,13 @@ export class Lookahead {
     this.#options = options;
   }
 
-  /** Gets closer to knowing what comes next: keeps requests under way, and waits for the oldest. */
+  /** Keeps REQUESTS_UNDER_WAY requests under way and waits for the oldest one. */
   async fetch(): Promise<void> {
     while (this.#underWay.length < REQUESTS_UNDER_WAY) {
       const batch = this.#takeBatch();
       if (batch.questions.length === 0) break;
       const results = this.#session.multiRead(batch.questions, { signal: this.#options.signal });
-      // It may fail while an older one is awaited; whoever awaits it sees the failure then.
+      // A rejection may come while an older request is awaited; the later await throws it.
       results.catch(() => {});
       this.#underWay.push({ batch, results });
     }
@@ -104,8 +104,8 @@ export class Lookahead {
   }
 
   /**
-   * The znodes visited next that nobody has asked for: below what is known already, then further up
-   * the trail.
+   * Collects the next znodes whose children have not been requested: first below the current znode,
+   * then further up the trail.
    */
   #takeBatch(): Batch {
     const batch = new Batch();
@@ -161,8 +161,8 @@ class Batch {
   #names = 0;
 
   /**
-   * Adds children nobody has asked for, each of which is expected to have so many. False when there
-   * is no more room.
+   * Adds the children of `parent` that have not been requested, each with `expected` children.
+   * Returns false if the batch is full.
    */
   fill(parent: PendingVisit, expected: number): boolean {
     for (; parent.asked < parent.children.length; parent.asked++) {

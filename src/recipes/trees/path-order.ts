@@ -1,20 +1,19 @@
-/**
- * The paths of a tree in the order in which they are written, made from a walk's visits as they
- * come.
- */
+/** Orders the paths of a tree for output while the walk goes on. */
 import { joinPath, parentPath } from "../../session/path.ts";
 import type { Visit } from "./walk.ts";
 
 /**
- * A znode with a million children is written piece by piece, each a write of a few hundred
- * kilobytes at most.
+ * The children of one znode are written in pieces of this many: a write stays below a few hundred
+ * kilobytes.
  */
 const PATHS_PER_PIECE = 4_000;
 
 export interface PathOrder {
-  /** The paths that are certain to come next, in pieces, after a group of visits. */
+  /**
+   * Takes a group of visits; yields the paths whose place in the order is now certain, in pieces.
+   */
   add(visits: readonly Visit[]): Generator<string[]>;
-  /** What is left when the walk has ended. */
+  /** Yields the remaining paths after the walk. */
   end(): Generator<string[]>;
 }
 
@@ -44,14 +43,14 @@ export class WalkOrder implements PathOrder {
 /** A znode whose children are being written. */
 interface Open {
   readonly visit: Visit;
-  /** So many of its children have been written. */
+  /** The number of its children that have been written. */
   written: number;
 }
 
 /**
- * Depth first: each znode right before what is below it. The walk visits the znodes that have
- * children in just this order, so that a visit tells that the siblings before it have none. Memory
- * holds the siblings of where the walk is.
+ * Depth first: each znode directly before the znodes below it. The walk visits znodes with children
+ * in the same order, so a visit shows that the siblings before it have no children. Memory holds
+ * the siblings on the path to the current znode.
  */
 export class DepthFirstOrder implements PathOrder {
   readonly #open: Open[] = [];
@@ -84,8 +83,8 @@ export class DepthFirstOrder implements PathOrder {
   }
 
   /**
-   * Writes out the znodes that the walk is done with; returns the parent of `path`, undefined for
-   * the root.
+   * Yields the paths that the walk has finished before `path`; returns the parent of `path`, or
+   * undefined for the root.
    */
   *#closeUpTo(path: string): Generator<string[], Open | undefined> {
     for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {

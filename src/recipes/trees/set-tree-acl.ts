@@ -1,13 +1,13 @@
 /**
- * Gives a znode and everything below it one ACL. Watches nothing, makes nothing.
+ * Sets one ACL on a znode and everything below it. Sets no watches and creates no znodes.
  *
- * While the tree is being listed, ACLs are set: each after the znode's own children are known,
- * because the new ACL may forbid to list them, and after everything below its siblings is; the root
- * first. Memory holds what the walk holds and the requests under way. Znodes that vanish meanwhile
- * are left out; znodes that appear are not looked for. A znode that is refused is reported, and the
- * others go on. Where the connection broke, what was not answered is set again: the same ACL twice
- * does no harm, unless a version was asked for. A lost session, or aborting the signal, ends the
- * work half done.
+ * The ACLs are set while the walk goes on: the root first, and each other znode only after its own
+ * children and everything below its siblings have been listed, because the new ACL may forbid
+ * listing. Memory holds the walk and the requests under way. Znodes that are deleted meanwhile are
+ * skipped; znodes that are created meanwhile are not searched for. A refused znode is reported and
+ * the work continues. After a broken connection the unanswered requests are sent again: setting the
+ * same ACL twice does no harm, unless a version was given. A lost session or an aborted signal ends
+ * the work in the middle.
  */
 import { InterruptedError, NoNodeError, type ZkshError } from "../../errors.ts";
 import { joinPath } from "../../session/path.ts";
@@ -24,26 +24,29 @@ import { type Visit, walk } from "./walk.ts";
 
 export interface TreeAclOptions {
   readonly signal: AbortSignal;
-  /** Only where the ACL has this version. */
+  /** Change only ACLs with this version. */
   readonly version?: number;
-  /** Told now and then how many are changed so far. */
+  /** Called with the number of znodes changed so far. */
   readonly onProgress?: (changed: number) => void;
 }
 
 export interface TreeAclChange {
   readonly changed: number;
-  /** Those whose children stayed hidden, then those that were refused, both in a walk's order. */
+  /**
+   * First the znodes whose children could not be listed, then the refused ones, each in the order
+   * of the walk.
+   */
   readonly failures: readonly TreeFailure[];
 }
 
 const GROUP = 100;
 const GROUPS_UNDER_WAY = 5;
-/** Connections that may break under the same requests. */
+/** How many broken connections the same requests are retried after. */
 const MAX_LOSSES = 3;
 
 /**
- * Throws NoNodeError when there is no such znode, TreeInterruptedError with what was changed when
- * the signal is aborted, and whatever ends the session.
+ * Throws NoNodeError if the root does not exist, TreeInterruptedError with the number of changed
+ * znodes if the signal is aborted, and the error of a lost session.
  */
 export async function setTreeAcl(
   session: Session,
@@ -62,7 +65,7 @@ class TreeAcl {
   readonly #unlisted = new Map<string, ZkshError>();
   readonly #refused: TreeFailure[] = [];
   #changed = 0;
-  /** In the order they were sent, until their end has been looked at. */
+  /** The sent requests in their order; one is removed when its outcome has been handled. */
   readonly #underWay: Group[] = [];
 
   constructor(session: Session, root: string, acl: readonly Acl[], options: TreeAclOptions) {
@@ -97,7 +100,7 @@ class TreeAcl {
     return { changed: this.#changed, failures: [...unlisted, ...refused] };
   }
 
-  /** Everything below the root; all of it has been listed. */
+  /** Yields the paths below the root in groups, in an order in which their ACLs can be set. */
   async *#groups(): AsyncGenerator<string[]> {
     let group: string[] = [];
     for await (const { path, children } of deepestFirst(this.#rootFirst())) {
@@ -112,7 +115,7 @@ class TreeAcl {
   }
 
   /**
-   * The root alone first: an ACL that the server does not accept at all is refused once, not a
+   * Sets the root alone first: an ACL that the server does not accept is then refused once, not a
    * thousand times.
    */
   async *#rootFirst(): AsyncGenerator<Visit[]> {

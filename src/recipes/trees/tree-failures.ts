@@ -1,6 +1,6 @@
 /**
- * What the recipes that change whole trees share: orders of a tree, and failures that concern one
- * znode only.
+ * Shared by deleteTree and setTreeAcl: the order of a tree, and failures that concern one znode
+ * only.
  */
 import {
   ConflictError,
@@ -19,8 +19,8 @@ export interface TreeFailure {
 }
 
 /**
- * The visits of a walk, each after everything below its children has come: the order in which a
- * tree can be deleted.
+ * Yields the visits of a walk in the order in which a tree can be deleted: each after everything
+ * below it.
  */
 export async function* deepestFirst(walk: AsyncIterable<readonly Visit[]>): AsyncGenerator<Visit> {
   const open: Visit[] = [];
@@ -37,15 +37,15 @@ export async function* deepestFirst(walk: AsyncIterable<readonly Visit[]>): Asyn
 }
 
 /**
- * Compares paths of one tree: in a walk's order, a znode's children together, then what is below
- * each of them.
+ * Compares paths of one tree by the order of a walk: the children of a znode together, then the
+ * znodes below each child.
  */
 export function inWalkOrder(a: string, b: string): number {
   const [namesOfA, namesOfB] = [a.split("/"), b.split("/")];
   let shared = 0;
   while (shared < namesOfA.length && namesOfA[shared] === namesOfB[shared]) shared += 1;
   const [restOfA, restOfB] = [namesOfA.length - shared, namesOfB.length - shared];
-  // One is told of with the children of what they share, or is what they share; the other is
+  // The shorter path is a child of the common parent, or is the common parent; the other one is
   // further below.
   if (Math.min(restOfA, restOfB) <= 1 && restOfA !== restOfB) return restOfA - restOfB;
   return (namesOfA[shared] ?? "") < (namesOfB[shared] ?? "") ? -1 : 1;
@@ -56,16 +56,16 @@ export function isBelow(path: string, parent: string): boolean {
 }
 
 /**
- * The connection broke before the answer came; the session goes on, and can be asked what became of
- * it.
+ * Returns true if the connection broke before the answer: the session continues, so the next server
+ * can be asked whether the request was applied.
  */
 export function mayHaveBeenDone(error: unknown): boolean {
   return error instanceof ConnectionError && error.reason === "connection-loss";
 }
 
 /**
- * The server refused one znode; the others may still go well. Without a session nothing will, so
- * that is thrown.
+ * Returns the error if the server refused one znode: the others may succeed. Throws it if the
+ * session is lost.
  */
 export function refusalOf(error: unknown): ZkshError {
   const concernsOne =

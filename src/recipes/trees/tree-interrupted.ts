@@ -1,12 +1,12 @@
-/** What work on a tree has done when it is interrupted, requests under way included. */
+/** Counts what deleteTree or setTreeAcl did before an interruption, with the requests under way. */
 
 import { within } from "../../async/within.ts";
 import { InterruptedError } from "../../errors.ts";
 
-/** Work on a tree was interrupted after so many znodes. */
+/** The work was interrupted after `done` znodes. */
 export class TreeInterruptedError extends InterruptedError {
   readonly done: number;
-  /** False where the server has not said what became of the last requests. */
+  /** False if the last requests were not answered in time: `done` is then a lower bound. */
   readonly isExact: boolean;
 
   constructor(
@@ -19,19 +19,16 @@ export class TreeInterruptedError extends InterruptedError {
   }
 }
 
-/** A request for some znodes whose end nobody has looked at. */
+/** A request for some znodes whose outcome has not been handled yet. */
 export interface UnfinishedRequest {
   readonly outcome: Promise<unknown>;
   readonly znodes: number;
 }
 
-/** How long answers are awaited that were under way. */
+/** How long to wait for the answers to requests under way. */
 const LATE_MS = 1_000;
 
-/**
- * The error to end with, when the requests under way have been answered, or have had a moment for
- * it.
- */
+/** Waits up to LATE_MS for the requests under way, and returns the error to throw. */
 export async function treeInterrupted(
   cause: InterruptedError,
   done: number,
@@ -45,7 +42,10 @@ export async function treeInterrupted(
   return new TreeInterruptedError(cause, { done: done + late, isExact });
 }
 
-/** Also when its caller was interrupted: the request had been sent. */
+/**
+ * Follows the outcome of an interrupted call: its request may have been sent, and its answer still
+ * comes.
+ */
 async function hasSucceeded(outcome: Promise<unknown>): Promise<boolean> {
   try {
     await outcome;

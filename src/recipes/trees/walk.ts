@@ -1,23 +1,24 @@
 /**
- * Lists a whole tree. Makes nothing, watches nothing.
+ * Lists a whole tree. Sets no watches and creates no znodes.
  *
- * Many znodes are asked for in one request (multiRead) and a few requests are under way at a time,
- * always for the znodes that will be visited next. The visits come in zkCli's order: a znode's
- * children together, then each child in turn (path-order.ts has others). Znodes that vanish
- * meanwhile are left out. Memory holds the siblings of where the walk is and a few replies, not the
- * tree. Aborting the signal, or leaving the loop, ends the walk; requests under way then end
- * unseen.
+ * One request (multiRead) lists many znodes, and a few requests are under way at a time, always for
+ * the znodes that are visited next. The visits come in zkCli's order: the children of a znode
+ * together, then each child in turn (path-order.ts has the depth-first order). Znodes that are
+ * deleted meanwhile are skipped. Memory holds the siblings on the path to the current znode and a
+ * few replies, not the tree. Aborting the signal or leaving the loop ends the walk; the replies to
+ * requests under way are ignored.
  */
 import { joinPath } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
 import { Lookahead, PendingVisit } from "./lookahead.ts";
 
-/** A znode that has children (the root: also without), with their names sorted by UTF-16 unit. */
+/** A znode with children, or the root, with the children's names sorted by UTF-16 unit. */
 export interface Visit {
   readonly path: string;
   readonly children: readonly string[];
   /**
-   * So many of the first children have been visited or have no children, at the time of a yield.
+   * At the time of a yield: how many children, from the first on, have been visited or have no
+   * children.
    */
   readonly settled?: number;
 }
@@ -27,13 +28,12 @@ export interface WalkOptions {
   /** How many levels below the root are listed: 1 stops at its children. Left out: all. */
   readonly maxDepth?: number | undefined;
   /**
-   * Told of a znode below the root that could not be listed; the walk goes on without what is below
+   * Called with a znode below the root that could not be listed; the walk skips the znodes below
    * it.
    */
   readonly onFailure: (path: string, error: Error) => void;
 }
 
-/** The paths of a visit's children. */
 export function childPaths({ path, children }: Visit): string[] {
   return children.map((name) => joinPath(path, name));
 }
@@ -41,8 +41,8 @@ export function childPaths({ path, children }: Visit): string[] {
 const NAMES_PER_YIELD = 2_000;
 
 /**
- * Throws when the root itself cannot be listed. Yields visits in groups, as they become known. A
- * group may be empty: then more of the last visit's children are settled.
+ * Throws if the root cannot be listed. Yields the visits in groups as the replies come. A group may
+ * be empty: then only `settled` of the last visit has grown.
  */
 export async function* walk(
   session: Session,
@@ -54,7 +54,7 @@ export async function* walk(
     options.maxDepth === 0 ? [] : await session.getChildren(root, { signal: options.signal }),
     { depth: 0, maxDepth: options.maxDepth },
   );
-  // From the root down to where the walk is, without what is done with.
+  // From the root down to the current znode.
   const trail = [first];
   const lookahead = new Lookahead(session, trail, options);
   let visits: Visit[] = [first];

@@ -1,10 +1,10 @@
 /**
- * Watches a znode and everything below it. Makes nothing; needs a server from 3.6 on.
+ * Watches a znode and everything below it. Creates no znodes. Needs ZooKeeper 3.6 or later.
  *
- * One recursive watch names the znodes that something has happened to; each is read, compared with
- * what was told of it last, and told with its newest data. The server does not report what a
- * recursive watch missed during an outage, so after `rearmed`, and at the beginning, the whole tree
- * is read. Leaving the loop takes the watch off.
+ * A recursive watch names each changed znode. The follower reads the znode, compares it with the
+ * last report and yields the difference with the newest data. The server does not report the
+ * changes that a recursive watch missed during an outage, so the follower reads the whole tree at
+ * the start and after each `rearmed` event. Leaving the loop removes the watch.
  */
 
 import { AutoResetEvent } from "../../async/auto-reset-event.ts";
@@ -13,7 +13,7 @@ import type { ReadResult, Session, WatchEvent } from "../../session/session.ts";
 import { childPaths, walk } from "../trees/walk.ts";
 import type { Follower, Notice, WatchedChange } from "./watched-changes.ts";
 
-/** Znodes read in one request: their data, up to 1 MB each, is in memory together. */
+/** How many znodes one request reads: their data, up to 1 MB each, is in memory together. */
 const BATCH = 32;
 
 interface Known {
@@ -53,7 +53,7 @@ export class TreeFollower implements Follower {
         if (touched.size === 0 && !mustScan) await bell.heard(signal);
       }
     } finally {
-      // Not awaited: leaving must not take longer because a server is slow.
+      // Not awaited: a slow server must not delay the end of the command.
       if (!isLost) session.removeWatch(this.path, listener).catch(() => {});
     }
   }
@@ -74,8 +74,8 @@ export class TreeFollower implements Follower {
       if (!(error instanceof NoNodeError)) throw error;
       if (!this.#hasTold) yield { event: "absent", path: this.path };
     }
-    // Those that were not listed may be below a znode that cannot be listed any more: the server is
-    // asked.
+    // A known znode that was not listed is deleted, or its parent cannot be listed any more. A read
+    // tells which.
     yield* this.#look(session, [...gone].reverse(), signal);
     yield* failures;
     this.#hasTold = true;

@@ -1,11 +1,11 @@
 /**
- * Watches one znode: its existence, its data, the names of its children. Makes nothing.
+ * Watches one znode: its existence, its data and the names of its children. Creates no znodes.
  *
- * Each round reads the znode with one-shot watches, tells what differs from the last round, and
- * waits for a watch to fire. What happens between two rounds is told as one change with the newest
- * data; nothing is lost, because the watch is set by the very read that is compared. The session
- * sets one-shot watches again after a reconnect, and the server then reports what they have missed.
- * Works with every server. Leaving the loop takes the watches off.
+ * Each round reads the znode with one-shot watches, yields the differences from the last round, and
+ * waits until a watch fires. Several changes between two rounds become one change with the newest
+ * data. No change is lost, because the read that is compared also sets the watch. After a reconnect
+ * the session registers one-shot watches again, and the server reports the changes that they
+ * missed. Works with every version of ZooKeeper. Leaving the loop removes the watches.
  */
 
 import { AutoResetEvent } from "../../async/auto-reset-event.ts";
@@ -41,12 +41,12 @@ export class ZnodeFollower implements Follower {
         await bell.heard(signal);
       }
     } finally {
-      // Not awaited: leaving must not take longer because a server is slow.
+      // Not awaited: a slow server must not delay the end of the command.
       if (!isLost) session.removeWatch(this.path, watch).catch(() => {});
     }
   }
 
-  /** Undefined when there is no such znode. A watch is set in any case. */
+  /** Returns undefined if the znode does not exist. Sets a watch in both cases. */
   async #look(session: Session, options: ReadOptions): Promise<Seen | undefined> {
     for (;;) {
       try {

@@ -1,10 +1,10 @@
-/** What watching finds out, and how it goes on when a session ends. */
+/** The changes that a watch reports, and the retry with a new session when the session is lost. */
 import { setTimeout as pause } from "node:timers/promises";
 import { ConnectionError } from "../../errors.ts";
 import type { Session, Stat } from "../../session/session.ts";
 
 export type WatchedChange =
-  /** `current`: what there was when the watch began. */
+  /** `current`: the znode existed when the watch began. */
   | ({ readonly event: "current" | "created" | "changed"; readonly path: string } & Contents)
   | { readonly event: "absent" | "deleted"; readonly path: string }
   | ({ readonly event: "children"; readonly path: string } & Contents & ChildNames);
@@ -19,7 +19,7 @@ interface ChildNames {
   readonly removed: readonly string[];
 }
 
-/** What is said beside changes. `unreadable`: a znode that will not be reported, and why. */
+/** Notices between the changes. `unreadable`: a znode that cannot be reported, with the reason. */
 export type Notice =
   | LostSession
   | { readonly event: "unreadable"; readonly path: string; readonly error: Error };
@@ -29,29 +29,27 @@ export interface LostSession {
   readonly path: string;
 }
 
-/**
- * Something that is being watched. It remembers what it has told, over the end of a session too.
- */
+/** Follows one watched thing. It remembers what it has yielded, also when the session changes. */
 export interface Follower<Told = WatchedChange | Notice> {
   readonly path: string;
   /**
-   * Tells what is there, or what has changed since it told last, and then every change. Returns
-   * when the session is lost.
+   * Yields the present state, or the changes since the last call, and then each change. Returns if
+   * the session is lost.
    */
   follow(session: Session, signal: AbortSignal): AsyncGenerator<Told>;
 }
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** The session; a new one when the last was lost. */
+  /** Returns the session, or opens a new one if the last one was lost. */
   readonly session: () => Promise<Session>;
 }
 
 const PAUSE_MS = 1_000;
 
 /**
- * Every change, session after session, until the signal is aborted. Throws what goes wrong before
- * the first is told.
+ * Yields every change, with a new session after each lost one, until the signal is aborted. Throws
+ * if it fails before the first change.
  */
 export async function* followForever<Told>(
   follower: Follower<Told>,
@@ -74,7 +72,7 @@ export async function* followForever<Told>(
   }
 }
 
-/** Tries until a server accepts a session: whoever waits for changes has time. */
+/** Retries without a limit: a watch outlasts an outage of any length. */
 async function openAgain(open: () => Promise<Session>, signal: AbortSignal): Promise<Session> {
   for (;;) {
     try {
