@@ -1,17 +1,17 @@
-/** Wakes the waiter; a ring without a waiter is kept for the next one. */
+/** Wakes one waiter; if none waits, the event stays set for the next one. */
 export class AutoResetEvent {
-  #isRung = false;
+  #isSet = false;
   #wake: (() => void) | undefined;
 
-  ring(): void {
-    this.#isRung = true;
+  set(): void {
+    this.#isSet = true;
     this.#wake?.();
   }
 
-  /** Rejects with the signal's reason when that comes first. */
-  async heard(signal: AbortSignal | undefined): Promise<void> {
+  /** Resolves when the event is set; rejects with the reason of the signal if that comes first. */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (!this.#isRung) {
+    if (!this.#isSet) {
       await new Promise<void>((resolve, reject) => {
         const onAbort = () => reject(signal?.reason);
         signal?.addEventListener("abort", onAbort, { once: true });
@@ -22,6 +22,6 @@ export class AutoResetEvent {
       });
     }
     this.#wake = undefined;
-    this.#isRung = false;
+    this.#isSet = false;
   }
 }

@@ -37,19 +37,19 @@ export async function* runOnChange(
   { argv, env, signal, run }: RunOptions,
 ): AsyncGenerator<Notice | Ran> {
   const waiting = new Map<string, WatchedChange | Notice>();
-  const bell = new AutoResetEvent();
+  const wakeUp = new AutoResetEvent();
   let failure: { readonly error: unknown } | undefined;
   const collect = async () => {
     for await (const change of changes) {
       // Deleted first, so that the newer change takes the last place in the map's order.
       waiting.delete(keyOf(change));
       waiting.set(keyOf(change), change);
-      bell.ring();
+      wakeUp.set();
     }
   };
   collect().catch((error: unknown) => {
     failure = { error };
-    bell.ring();
+    wakeUp.set();
   });
   for (;;) {
     for (const [key, change] of waiting) {
@@ -66,7 +66,7 @@ export async function* runOnChange(
       }
     }
     if (failure) throw failure.error;
-    if (waiting.size === 0) await bell.heard(signal);
+    if (waiting.size === 0) await wakeUp.wait(signal);
   }
 }
 

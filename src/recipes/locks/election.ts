@@ -67,7 +67,7 @@ export class Election extends QueueLock {
         const news = leader?.node ?? "";
         if (news !== told) yield leader;
         told = news;
-        await watches.heard(signal);
+        await watches.wait(signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -136,7 +136,7 @@ export class Election extends QueueLock {
 /** The watches of one observer. */
 class Watches {
   readonly #session: Session;
-  readonly #bell = new AutoResetEvent();
+  readonly #changed = new AutoResetEvent();
   readonly #paths = new Set<string>();
 
   constructor(session: Session) {
@@ -148,8 +148,8 @@ class Watches {
     return this.#listener;
   }
 
-  async heard(signal: AbortSignal): Promise<void> {
-    await this.#bell.heard(signal);
+  async wait(signal: AbortSignal): Promise<void> {
+    await this.#changed.wait(signal);
     if (this.#session.state === "lost") throw sessionLost();
   }
 
@@ -160,6 +160,6 @@ class Watches {
 
   readonly #listener: WatchListener = ({ type, path }) => {
     if (type === "deleted") this.#paths.delete(path);
-    this.#bell.ring();
+    this.#changed.set();
   };
 }

@@ -94,13 +94,13 @@ export async function untilGone(
   signal: AbortSignal,
 ): Promise<void> {
   const { node } = holder;
-  const bell = new AutoResetEvent();
-  const watch = () => bell.ring();
+  const changed = new AutoResetEvent();
+  const watch = () => changed.set();
   const again = () =>
     void (request && askToYield(session, holder, request, { signal }).catch(() => {}));
   const timer = setTimeout(again, RESEND_MS);
   try {
-    while (await session.exists(node, { signal, watch })) await bell.heard(signal);
+    while (await session.exists(node, { signal, watch })) await changed.wait(signal);
   } catch (error) {
     if (session.state !== "lost") session.removeWatch(node, watch).catch(() => {});
     throw error;

@@ -289,19 +289,19 @@ export class Semaphore extends LockRecipe<HeldLock> {
     const { signal, refreshMs } = attempt;
     let { listing, queue } = leased;
     let told = "";
-    const bell = new AutoResetEvent();
-    const ring = () => bell.ring();
+    const changed = new AutoResetEvent();
+    const wakeUp = () => changed.set();
     let request: RevokeRequest | undefined;
     let isWatching = false;
     const watch: WatchListener = () => {
       isWatching = false;
-      ring();
+      wakeUp();
     };
-    const stopOwn = own.onChange(ring);
-    turn.signal.addEventListener("abort", ring);
+    const stopOwn = own.onChange(wakeUp);
+    turn.signal.addEventListener("abort", wakeUp);
     const stopTurn = turn.onRevoke((asked) => {
       request = asked;
-      ring();
+      wakeUp();
     });
     try {
       while (!this.#isGood(ticket, listing)) {
@@ -311,8 +311,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
           continue;
         }
         told = await this.#tellWaiting({ ticket, listing, queue }, told, attempt);
-        const stopTimer = refreshMs && startTimer(refreshDelay(refreshMs, queue.length), ring);
-        await bell.heard(signal).finally(stopTimer || undefined);
+        const stopTimer = refreshMs && startTimer(refreshDelay(refreshMs, queue.length), wakeUp);
+        await changed.wait(signal).finally(stopTimer || undefined);
         if (session.state === "lost") throw sessionLost();
         own.throwIfGone();
         if (request) throw revoked(path, request);
@@ -324,7 +324,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     } finally {
       stopOwn();
       stopTurn();
-      turn.signal.removeEventListener("abort", ring);
+      turn.signal.removeEventListener("abort", wakeUp);
       if (isWatching && session.state !== "lost")
         session.removeWatch(this.#leases, watch).catch(() => {});
     }

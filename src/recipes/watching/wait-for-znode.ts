@@ -45,13 +45,13 @@ class ConditionFollower implements Follower<Look> {
     let isLost = false;
     const watch = ({ type }: WatchEvent) => {
       isLost ||= type === "lost";
-      fired.ring();
+      fired.set();
     };
     try {
       while (!isLost) {
         const isMet = await this.#isMet(session, { signal, watch });
         yield { event: isMet ? "met" : "unmet" };
-        await fired.heard(signal);
+        await fired.wait(signal);
       }
     } finally {
       // Not awaited: leaving must not take longer because a server is slow.

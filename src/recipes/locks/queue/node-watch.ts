@@ -70,9 +70,9 @@ export class NodeWatch {
   async wait(signal: AbortSignal | undefined, pollMs?: number): Promise<void> {
     const isUnreadable = this.#watched !== this.#path;
     const poll = isUnreadable ? UNREADABLE_POLL_MS : pollMs;
-    const stopTimer = poll === undefined ? undefined : startTimer(poll, () => this.#changed.ring());
+    const stopTimer = poll === undefined ? undefined : startTimer(poll, () => this.#changed.set());
     try {
-      await this.#changed.heard(signal);
+      await this.#changed.wait(signal);
     } finally {
       stopTimer?.();
     }
@@ -105,6 +105,6 @@ export class NodeWatch {
     this.#watched = undefined;
     if (path === this.#path && type === "deleted") this.#isGone = true;
     if (path === this.#path && type === "data-changed") this.#hasChanged = true;
-    this.#changed.ring();
+    this.#changed.set();
   };
 }

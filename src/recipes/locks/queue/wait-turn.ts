@@ -30,7 +30,7 @@ export async function waitTurn(
   const changed = new AutoResetEvent();
   const watch = new NodeWatch(queue.session, changed);
   const report = queue.report(ticket, isFollowed);
-  const stopOwn = own.onChange(() => changed.ring());
+  const stopOwn = own.onChange(() => changed.set());
   try {
     for (;;) {
       report.left(queue.present);
