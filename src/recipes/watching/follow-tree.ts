@@ -31,7 +31,7 @@ export class TreeFollower implements Follower {
   }
 
   async *follow(session: Session, signal: AbortSignal): AsyncGenerator<WatchedChange | Notice> {
-    const bell = new AutoResetEvent();
+    const changed = new AutoResetEvent();
     const touched = new Set<string>();
     let isLost = false;
     let mustScan = true;
@@ -39,7 +39,7 @@ export class TreeFollower implements Follower {
       if (type === "lost") isLost = true;
       else if (type === "rearmed") mustScan = true;
       else touched.add(path);
-      bell.ring();
+      changed.set();
     };
     await session.addWatch(this.path, "recursive", listener, { signal });
     try {
@@ -50,7 +50,7 @@ export class TreeFollower implements Follower {
           mustScan = false;
           yield* this.#scan(session, signal);
         } else yield* this.#look(session, paths, signal);
-        if (touched.size === 0 && !mustScan) await bell.heard(signal);
+        if (touched.size === 0 && !mustScan) await changed.wait(signal);
       }
     } finally {
       // Not awaited: a slow server must not delay the end of the command.

@@ -29,16 +29,16 @@ export class ZnodeFollower implements Follower {
   }
 
   async *follow(session: Session, signal: AbortSignal): AsyncGenerator<WatchedChange> {
-    const bell = new AutoResetEvent();
+    const changed = new AutoResetEvent();
     let isLost = false;
     const watch = ({ type }: WatchEvent) => {
       isLost ||= type === "lost";
-      bell.ring();
+      changed.set();
     };
     try {
       while (!isLost) {
         yield* this.#compare(await this.#look(session, { signal, watch }));
-        await bell.heard(signal);
+        await changed.wait(signal);
       }
     } finally {
       // Not awaited: a slow server must not delay the end of the command.

@@ -1,17 +1,19 @@
 /**
- * For views of a queue: a picture that is painted again every second must not look alive while no
- * server answers.
+ * Tells views of a queue that no server answers: a screen that is redrawn every second must not
+ * pass old data for new.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Session } from "../../../session/session.ts";
 
-/** What a view is told beside the queue. */
+/** Yielded to a view together with the queue. */
 export interface Answered {
-  /** No server has answered since then, in milliseconds since the epoch: nothing new is known. */
+  /**
+   * Since when no server has answered, in milliseconds since the epoch: the queue may have changed.
+   */
   readonly unansweredSince?: number;
 }
 
-/** Follows whether servers answer a session, until it is told to stop. */
+/** Records whether servers answer a session, until `stop()`. */
 export class Answers {
   readonly stop: () => void;
   #since: number | undefined;
@@ -32,13 +34,13 @@ export class Answers {
     return this.#since === undefined ? {} : { unansweredSince: this.#since };
   }
 
-  /** Whether servers have answered since then without a gap. */
+  /** Returns true if servers have answered without a gap since `time`. */
   haveComeSince(time: number): boolean {
     return this.#since === undefined && this.#answeredAgainAt < time;
   }
 }
 
-/** The result of `work`; until that is there, `tick` is told every `tickMs` where that is given. */
+/** Returns the result of `work`. Until then it yields `tick()` every `tickMs`, if given. */
 export async function* tickUntil<T, Told>(
   work: Promise<T>,
   tick: () => Told,
@@ -46,7 +48,7 @@ export async function* tickUntil<T, Told>(
 ): AsyncGenerator<Told, T> {
   if (tickMs === undefined) return await work;
   const done = work.then((value) => ({ value }));
-  // Its error surfaces in the race; one that comes after an abort has no reader.
+  // Promise.race throws the error of `work`; an error after an abort has no reader.
   done.catch(() => {});
   for (;;) {
     const result = await Promise.race([done, pause(tickMs, undefined, { signal, ref: false })]);

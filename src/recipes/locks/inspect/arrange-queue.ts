@@ -1,33 +1,28 @@
 /**
- * Who of a queue holds and who waits: judged by what each library looks at, which is less than what
- * we would wait for.
+ * Divides a queue into holders and waiters, by the tickets that each library looks at. Those are
+ * fewer than the tickets that zksh waits for.
  */
 
 import type { HolderRecord, LockMode, Party, RevokeRequest } from "../holder-record.ts";
 import { blocks, bySequence, type Claim, type Contender } from "../queue/contender.ts";
 
-/** Somebody in a queue, with the place it has there. */
+/** A holder or waiter of a lock. */
 export interface QueueMember extends Party {
   readonly mode: LockMode;
-  /**
-   * All its tickets, the first being {@link Party.node}: a client may queue for two families at
-   * once.
-   */
+  /** All its tickets, {@link Party.node} first: a client may create tickets of two families. */
   readonly nodes: readonly string[];
-  /** How many permits of a semaphore it has, or wants, where that is more than one. */
+  /** The number of permits that it holds or wants, if more than one. */
   readonly permits?: number;
   readonly revoke?: RevokeRequest;
-  /** Its ticket has our record: it watches the ticket, and gives way when it is asked. */
+  /** Its ticket has a holder record of zksh: it watches the ticket and obeys revoke requests. */
   readonly isOurs: boolean;
-  /**
-   * The nearest ticket that it waits for; undefined for holders, and where a permit is waited for.
-   */
+  /** The nearest ticket that it waits for; undefined for holders and for waiters of a semaphore. */
   readonly behind?: string;
-  /** The tokens of the locks that programs around it hold. */
+  /** The tokens of the locks that it runs inside. */
   readonly within?: readonly string[];
 }
 
-/** Somebody in a queue, before it is known who holds. */
+/** A ticket of a queue, before holders and waiters are told apart. */
 export interface Queued {
   readonly party: Party;
   readonly contender: Contender;
@@ -44,16 +39,16 @@ interface Member extends Queued {
   readonly tickets: readonly Queued[];
 }
 
-/** Tickets of one sort, for which the same ones wait. */
+/** Tickets of one kind: the same contenders wait for each of them. */
 interface Sort {
   readonly contender: Contender;
   readonly sessions: Set<bigint>;
   someWait: boolean;
-  /** The latest so far. */
+  /** The ticket of this kind with the highest number so far. */
   last: Queued;
 }
 
-/** `queued` in the order of their numbers. */
+/** `queued` must be sorted by sequence number. */
 export function arrange(queued: readonly Queued[]): Queue {
   const members = merge(queued);
   const hasKazooReaders = queued.some(
@@ -75,7 +70,7 @@ export function arrange(queued: readonly Queued[]): Queue {
     else holders.push(placed);
     for (const ticket of member.tickets) {
       const { contender, party } = ticket;
-      // A queue of thousands has but a few sorts of tickets.
+      // Grouped by kind, because a queue of thousands of tickets has only a few kinds.
       const sort = `${contender.family} ${contender.claim} ${endsInDash(contender)}`;
       const known = seen.get(sort) ?? {
         contender,
@@ -108,7 +103,7 @@ export function toQueueMember(
   };
 }
 
-/** The two tickets of one client are one member, in the place of the first. */
+/** Two tickets of one client are one member, at the place of the first ticket. */
 function merge(queued: readonly Queued[]): Member[] {
   const members: (Member & { tickets: Queued[] })[] = [];
   const paired = new Map<string, Queued[]>();
@@ -125,7 +120,9 @@ function merge(queued: readonly Queued[]): Member[] {
   return members;
 }
 
-/** Whether the library that made a ticket waits for an earlier one, or overlooks it. */
+/**
+ * Returns true if the library that made a ticket waits for the earlier one, false if it ignores it.
+ */
 function waitsFor({ contender, record, party }: Queued, earlier: Contender): boolean {
   const { claim, family } = contender;
   if (record) return blocks(claim, earlier);
@@ -136,8 +133,8 @@ function waitsFor({ contender, record, party }: Queued, earlier: Contender): boo
         return earlier.claim !== "lease" && earlier.claim !== "latch";
       return earlier.claim === "lock" && /lock--?\d+$/.test(earlier.name);
     case "kazoo":
-      // Its WriteLock waits for readers, its Lock does not, and both have the same name; where
-      // there are readers it is the former.
+      // kazoo's WriteLock waits for readers and its Lock does not, but both have the same ticket
+      // name. If the queue has readers, the ticket is taken for a WriteLock.
       return earlier.family === "kazoo" && (claim === "lock" || earlier.claim === "lock");
     case "writelock":
       return endsInDash(earlier);
@@ -146,12 +143,12 @@ function waitsFor({ contender, record, party }: Queued, earlier: Contender): boo
   }
 }
 
-/** As we, but without an eye for locks among read/write locks, and the other way round. */
+/** The rule of zksh, except that locks and read/write locks ignore each other. */
 function sharesSort(claim: Claim, earlier: Contender): boolean {
   return blocks(claim, earlier) && (claim === "lock") === (earlier.claim === "lock");
 }
 
-/** Curator lets the holder of the write lock read. */
+/** In Curator the holder of the write lock may also take the read lock. */
 function isOwnWriter(
   { contender, party }: Queued,
   { contender: earlier, sessions, someWait }: Sort,

@@ -1,12 +1,11 @@
 /**
- * Wait-for cycles among those who queue for several locks.
+ * Finds wait-for cycles among contenders that queue for several locks.
  *
- * Whoever waits for a lock waits for its holders and for everybody earlier in its queue; for a
- * permit of a semaphore any one of the holders will do. Sessions are what can be told apart from
- * outside: a program with several threads in one session may look stuck without being so, therefore
- * nobody is taken to be waiting for itself, or for a lock that it is in line for already, nor for
- * somebody over one lock only. A program that runs inside the lock of another (`within`) counts as
- * one with it.
+ * A waiter waits for all holders of its lock and for all earlier waiters; a waiter for a permit
+ * needs only one of the holders to leave. Contenders are told apart by their sessions. A program
+ * with several threads in one session may look stuck without being so. Therefore an actor never
+ * waits for itself or for a lock that it already queues for, and a cycle needs at least two locks.
+ * A program that runs inside the lock of another one (`within`) is the same actor as that one.
  */
 import { baseName } from "../../../session/path.ts";
 import { parseContender } from "../queue/contender.ts";
@@ -21,19 +20,21 @@ interface DeadlockStep {
 }
 
 /**
- * Each one's blocker is the next one's waiter, and the last one's the first's: or one with it, in a
- * session of its own.
+ * The blocker of each step is the same actor as the waiter of the next step; after the last step
+ * comes the first.
  */
 export type Deadlock = readonly DeadlockStep[];
 
-/** A lock that is held in the cycle: the cycle ends when its holder gives way. */
+/** A held lock of the cycle: releasing it ends the deadlock. */
 interface WayOut {
   readonly path: string;
-  /** Its holder does not listen to requests; see revoke.ts. */
+  /**
+   * The holder ignores revoke requests, so the lock must be revoked with --force; see revoke.ts.
+   */
   readonly isByForce: boolean;
 }
 
-/** Each held lock of the cycle once. */
+/** Returns each held lock of the cycle once. */
 export function waysOut(deadlock: Deadlock): WayOut[] {
   const held = deadlock.filter(({ isHolder }) => isHolder);
   const ways = new Map(
@@ -54,7 +55,7 @@ type Actor = number;
 interface Wait {
   readonly path: string;
   readonly waiter: QueueMember;
-  /** Whom it waits for; all of them, or any one. */
+  /** Whether all of `blockers` must leave, or any one of them. */
   readonly needs: "all" | "any";
   readonly blockers: readonly Blocker[];
 }
@@ -66,8 +67,8 @@ interface Blocker {
 }
 
 /**
- * Of a long queue only so many are looked at: whoever waits further ahead is in the way of these
- * too.
+ * How many earlier waiters of a long queue are compared: the waiters further ahead block these as
+ * well.
  */
 const NEAREST = 200;
 
@@ -80,7 +81,8 @@ export function findDeadlocks(reports: readonly LockReport[]): Deadlock[] {
     if (involved.has(actor)) continue;
     const cycle = shortestCycle(actor, waits);
     const actors = cycle?.map(({ waiter }) => actorOf(waiter)) ?? [];
-    // Breaking one may break the others that share somebody with it: one at a time is told.
+    // Breaking one cycle may break the others with the same actors, so only one of them is
+    // reported.
     if (!cycle || actors.some((one) => involved.has(one))) continue;
     found.push(cycle);
     for (const one of actors) involved.add(one);
@@ -89,8 +91,8 @@ export function findDeadlocks(reports: readonly LockReport[]): Deadlock[] {
 }
 
 /**
- * A number for everybody: the same for a session's tickets, and for programs inside each other's
- * locks.
+ * Returns a function that numbers the actors. Tickets of one session have the same number, and so
+ * have programs that run inside each other's locks.
  */
 function identify(reports: readonly LockReport[]): (member: QueueMember) => Actor {
   const all = reports.flatMap(({ holders, waiters }) => [...holders, ...waiters]);
@@ -127,7 +129,7 @@ function collectWaits(
       locksOf.set(actor, (locksOf.get(actor) ?? new Set()).add(path));
     }
   }
-  // Whoever has to do with one lock only is in nobody's way elsewhere.
+  // An actor in the queue of one lock only cannot be part of a cycle.
   const isInSeveral = (member: QueueMember) => (locksOf.get(actorOf(member))?.size ?? 0) > 1;
   const waits = new Map<Actor, Wait[]>();
   for (const { path, holders, waiters } of reports) {
@@ -156,7 +158,7 @@ function collectWaits(
   return waits;
 }
 
-/** Without those who can go on, again and again, until only those are left who cannot. */
+/** Removes the waits that will end, until only the waits that cannot end are left. */
 function stuckWaits(waits: ReadonlyMap<Actor, readonly Wait[]>): Map<Actor, Wait[]> {
   const stuck = new Map([...waits].map(([actor, all]) => [actor, [...all]]));
   for (let isChanged = true; isChanged; ) {
@@ -176,7 +178,10 @@ function stuckWaits(waits: ReadonlyMap<Actor, readonly Wait[]>): Map<Actor, Wait
   return stuck;
 }
 
-/** From an actor back to itself; each waits for another lock than the one it is waited for. */
+/**
+ * Searches breadth-first for a way from an actor back to itself in which two steps in a row are
+ * about different locks.
+ */
 function shortestCycle(
   start: Actor,
   waits: ReadonlyMap<Actor, readonly Wait[]>,

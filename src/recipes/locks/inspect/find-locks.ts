@@ -1,7 +1,7 @@
 /**
- * Finds the locks below a path, by the names of their tickets, and looks at each. Makes nothing,
- * watches nothing. A lock that is a plain ephemeral has no name to be found by; what nobody holds
- * or waits for is no lock.
+ * Finds the locks below a path by the names of their tickets, and inspects each. Creates no znodes
+ * and sets no watches. A lock that is a single ephemeral znode is not found, because its name can
+ * be any; nor is a lock without holders and waiters.
  */
 import type { Session } from "../../../session/session.ts";
 import { type Visit, walk } from "../../trees/walk.ts";
@@ -10,14 +10,14 @@ import { inspectLock, type LockReport } from "./inspect-lock.ts";
 
 export interface FindLocksOptions {
   readonly signal: AbortSignal;
-  /** Told of a znode that could not be listed or read; the search goes on without it. */
+  /** Called with a znode that could not be listed or read; the search skips it. */
   readonly onFailure: (path: string, error: Error) => void;
 }
 
-/** How many are looked at in one flight. */
+/** How many locks are inspected at a time. */
 const AT_ONCE = 64;
 
-/** In the order of the walk. Throws NoNodeError when there is no such root. */
+/** Returns the locks in the order of the walk. Throws NoNodeError if the root does not exist. */
 export async function findLocks(
   session: Session,
   root: string,
@@ -43,7 +43,7 @@ function locksOf({ path, children }: Visit): string[] {
   return isLock || isSemaphore ? [path] : [];
 }
 
-/** The folders of a semaphore, and the lock beside kazoo's, are parts of another lock. */
+/** `leases` and `locks` are parts of Curator's semaphore, `-__lock__` of kazoo's. */
 function isInside(path: string, candidates: ReadonlySet<string>): boolean {
   const whole = /^(.*)(?:\/leases|\/locks|-__lock__)$/.exec(path)?.[1];
   return whole !== undefined && candidates.has(whole);

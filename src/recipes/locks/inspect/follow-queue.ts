@@ -1,10 +1,10 @@
 /**
- * Watches queues. Makes nothing.
+ * Follows the queues of locks with watches. Creates no znodes.
  *
- * Each round looks at the locks with one-shot watches on all that a look has listed, and on what
- * the holders have written; a change that comes while the round is under way rings for the next
- * one. Rounds keep a distance, so that a busy queue is told as it is a few times a second. The
- * session sets the watches again after a reconnect. Leaving the loop takes them off.
+ * Each round inspects the locks and sets one-shot watches on the listed znodes and on the tickets
+ * of the holders. A change during a round starts the next one. Rounds are at least ROUND_MS apart,
+ * so a busy queue is reported a few times a second. The session registers the watches again after a
+ * reconnect. Leaving the loop removes them.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { AutoResetEvent } from "../../../async/auto-reset-event.ts";
@@ -16,7 +16,7 @@ import type { Follower } from "../../watching/watched-changes.ts";
 import { type Answered, Answers, tickUntil } from "./answers.ts";
 import { inspectLock, type LockReport } from "./inspect-lock.ts";
 
-/** All the locks as they are now, and those among them that have changed. */
+/** The present state of all locks, and those of them that have changed. */
 export interface QueueChange extends Answered {
   readonly reports: readonly LockReport[];
   readonly changed: readonly LockReport[];
@@ -29,8 +29,8 @@ interface Watching {
 
 const ROUND_MS = 200;
 /**
- * A semaphore may have many holders; what they write is of less interest than that they come and
- * go.
+ * How many tickets of holders are watched for changed data: a semaphore may have many holders, and
+ * listing its leases already shows who comes and goes.
  */
 const WATCHED_HOLDERS = 32;
 
@@ -39,16 +39,13 @@ export class QueueFollower implements Follower<QueueChange> {
   readonly #paths: readonly string[];
   readonly #tickMs: number | undefined;
   readonly #told = new Map<string, string>();
-  /** What is known of the tickets of each lock; of a long queue little changes at a time. */
+  /** The tickets of each lock as they were read last: little of a long queue changes at a time. */
   readonly #known = new Map<string, Map<string, Data>>();
   readonly #watchedHolders = new Set<string>();
-  /** Wherever there may be a watch of ours. */
+  /** The paths on which a watch of ours may be set. */
   readonly #touched = new Set<string>();
 
-  /**
-   * `tickMs`: how often to tell even though nothing has changed, for those who show how long ago
-   * something was.
-   */
+  /** `tickMs`: yield at least this often, also without a change, for views that show ages. */
   constructor(paths: readonly string[], tickMs?: number) {
     this.path = paths[0] ?? "/";
     this.#paths = paths;
@@ -56,7 +53,7 @@ export class QueueFollower implements Follower<QueueChange> {
   }
 
   async *follow(session: Session, signal: AbortSignal): AsyncGenerator<QueueChange> {
-    const bell = new AutoResetEvent();
+    const wakeUp = new AutoResetEvent();
     const answers = new Answers(session);
     const tickMs = this.#tickMs;
     let isLost = false;
@@ -67,7 +64,7 @@ export class QueueFollower implements Follower<QueueChange> {
       this.#watchedHolders.delete(path);
       this.#forget(path);
       if (type === "deleted") this.#touched.delete(path);
-      bell.ring();
+      wakeUp.set();
     };
     try {
       while (!isLost) {
@@ -76,17 +73,17 @@ export class QueueFollower implements Follower<QueueChange> {
         const looking = Promise.all(
           this.#paths.map((path) => this.#look(session, path, { signal, watch })),
         );
-        // Before the first look there is nothing to show again.
+        // Before the first report there is nothing to repeat.
         const options = { tickMs: reports.length > 0 ? tickMs : undefined, signal };
         reports = yield* tickUntil(looking, tick, options);
         const changed = reports.filter((report) => this.#isNews(report));
         if (changed.length > 0) yield { reports, changed, ...answers.now() };
-        while (!(await isHeard(bell, signal, tickMs))) yield tick();
+        while (!(await isSetWithin(wakeUp, signal, tickMs))) yield tick();
         await nextRound;
       }
     } finally {
       answers.stop();
-      // Not awaited: leaving must not take longer because a server is slow.
+      // Not awaited: a slow server must not delay the end of the command.
       if (!isLost)
         for (const path of this.#touched) session.removeWatch(path, watch).catch(() => {});
       this.#known.clear();
@@ -111,8 +108,8 @@ export class QueueFollower implements Follower<QueueChange> {
       const nodes = report.holders.slice(0, WATCHED_HOLDERS).map(({ node }) => node);
       const unwatched = nodes.filter((node) => !this.#watchedHolders.has(node));
       if (unwatched.length === 0) return report;
-      // What a holder writes between the look and the watch would be missed: once it is watched,
-      // look again.
+      // A change between inspectLock() and the watch would be missed, so inspect again with the
+      // watch set.
       await Promise.all(unwatched.map((node) => this.#watchHolder(session, node, options)));
     }
   }
@@ -128,7 +125,7 @@ export class QueueFollower implements Follower<QueueChange> {
     }
   }
 
-  /** It is to be read again. */
+  /** The next inspectLock() reads the ticket again. */
   #forget(node: string): void {
     for (const tickets of this.#known.values()) tickets.delete(node);
   }
@@ -145,20 +142,20 @@ export class QueueFollower implements Follower<QueueChange> {
   }
 }
 
-/** False when the time is up and nothing was heard. */
-async function isHeard(
-  bell: AutoResetEvent,
+/** Returns false if `withinMs` passed first. */
+async function isSetWithin(
+  event: AutoResetEvent,
   signal: AbortSignal,
   withinMs: number | undefined,
 ): Promise<boolean> {
   if (withinMs === undefined) {
-    await bell.heard(signal);
+    await event.wait(signal);
     return true;
   }
-  const late = new Error("nothing was heard");
+  const late = new Error("no event in time");
   const limited = limitWait(signal, withinMs, () => late);
   try {
-    await bell.heard(limited.signal);
+    await event.wait(limited.signal);
     return true;
   } catch (error) {
     if (error !== late) throw error;

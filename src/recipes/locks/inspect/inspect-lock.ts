@@ -1,10 +1,10 @@
 /**
- * Looks at a lock: who holds it, who waits, made by which library. Makes nothing; sets watches only
- * for whoever asks.
+ * Reads the holders and waiters of a lock, and which library made their tickets. Creates no znodes;
+ * sets watches only if `options.watch` is given.
  *
- * The first flight lists whatever a lock can consist of, the second reads the tickets. What
- * vanishes in between is left out; what may not be read is told from its name and stat. A lost
- * session and an aborted signal end it with their error.
+ * The first round trip lists all znodes that a lock can consist of, the second reads the tickets.
+ * Tickets that are deleted in between are left out. Tickets without read permission are described
+ * by their name and stat. A lost session or an aborted signal ends the call with its error.
  */
 import { NoNodeError, OperationError, PermissionError } from "../../../errors.ts";
 import { joinPath } from "../../../session/path.ts";
@@ -33,7 +33,7 @@ import {
 
 export type { QueueMember } from "./arrange-queue.ts";
 
-/** Who uses a path, and for what. */
+/** The library and the recipe that use a path. */
 export type LockLayout =
   | "curator-lock"
   | "curator-read-write"
@@ -45,27 +45,27 @@ export type LockLayout =
   | "writelock"
   | "textbook-lock"
   | "textbook-read-write"
-  /** The path itself is the ephemeral that somebody holds. */
+  /** The path itself is the ephemeral znode of the holder. */
   | "plain";
 
 export interface LockReport {
   readonly path: string;
-  /** False when there is no such znode: then nobody can hold it either. */
+  /** False if the znode does not exist: the lock is then free. */
   readonly exists: boolean;
   readonly layouts: readonly LockLayout[];
-  /** How many a semaphore lets in, where that is written down. */
+  /** The number of permits of a semaphore, if it is recorded in the znode. */
   readonly limit?: number;
   readonly holders: readonly QueueMember[];
-  /** The next to get it first. */
+  /** In the order in which they will get the lock. */
   readonly waiters: readonly QueueMember[];
-  /** Sorts of tickets that overlook each other; see contender.ts. */
+  /** The kinds of tickets that do not see each other; see contender.ts. */
   readonly incompatibleTickets: readonly string[];
 }
 
 export interface InspectOptions extends ReadOptions {
   /**
-   * Tickets as they were read by an earlier look: they are not read again. Those read now are
-   * added, those gone removed.
+   * The tickets that an earlier call has read: they are not read again. The call adds new tickets
+   * and removes deleted ones.
    */
   readonly known?: Map<string, Data>;
 }
@@ -115,12 +115,12 @@ export async function inspectLock(
 interface Found {
   readonly own: Data;
   readonly children: readonly string[];
-  /** Below a semaphore of Curator's shape; empty where there is none. */
+  /** Below a semaphore in Curator's layout; empty for other locks. */
   readonly leases: readonly string[];
   readonly queue: readonly string[];
 }
 
-/** Everything in one flight. Undefined when there is no such znode. */
+/** Lists everything in one round trip. Returns undefined if the znode does not exist. */
 async function look(
   session: Session,
   path: string,
@@ -133,11 +133,11 @@ async function look(
     list(session, joinPath(path, "locks"), options),
   ]);
   if (!own || !children) {
-    // Only exists sets a watch on what is not there yet.
+    // Only exists() can watch a znode that does not exist yet.
     if (options.watch && (await session.exists(path, options))) return look(session, path, options);
     return undefined;
   }
-  // A folder that is called locks makes no semaphore.
+  // A child called `locks` alone is no sign of a semaphore.
   const isSemaphore = children.includes("leases");
   return {
     own,
@@ -160,7 +160,7 @@ async function list(
   }
 }
 
-/** Who may not read the data may still see the stat. */
+/** exists() needs no permission: the stat can be read where the data cannot. */
 async function readAtLeastStat(
   session: Session,
   path: string,
@@ -188,7 +188,10 @@ function ticketPaths(path: string, { children, leases, queue }: Found): string[]
 
 type Tickets = ReadonlyMap<string, Data>;
 
-/** Fewer are asked for one by one: whether the server knows multiRead is a question of its own. */
+/**
+ * Up to this many tickets are read with single requests: multiRead may cost another round trip, to
+ * learn whether the server knows it.
+ */
 const FEW = 100;
 /** With tickets of 1 KB a reply stays near half a megabyte. */
 const BATCH = 500;
@@ -207,7 +210,7 @@ async function readNewTickets(
   return new Map(known);
 }
 
-/** The tickets that are still there, in one flight. */
+/** Reads the tickets that still exist, in one round trip. */
 async function readTickets(
   session: Session,
   paths: readonly string[],
@@ -238,7 +241,7 @@ async function readTickets(
   return tickets;
 }
 
-/** In two halves where the reply would be too long: a ticket may have up to a megabyte of data. */
+/** Splits the batch if the reply is too long: a ticket may have up to 1 MB of data. */
 async function readBatch(
   session: Session,
   paths: readonly string[],
@@ -259,8 +262,8 @@ async function readBatch(
 }
 
 /**
- * Thousands of tickets are kept while a queue is watched: of data that is too long for a record
- * just enough to tell so.
+ * Cuts data that is too long for a record to one byte more than the limit: thousands of tickets are
+ * kept in memory while a queue is watched.
  */
 function toKeep({ data, stat }: Data): Data {
   return {
@@ -287,7 +290,7 @@ function describe(node: string, contender: Contender, data: Data): Queued {
   return { party, contender, ...(record && { record }), ...(revoke && { revoke }) };
 }
 
-/** Curator's shape: a permit is a child of leases, and those who want one queue in locks. */
+/** Curator's layout: permits are children of `leases`, waiters queue below `locks`. */
 function semaphore(path: string, found: Found, tickets: Tickets): Queue {
   const leases = queuedOf(joinPath(path, "leases"), parseContenders(found.leases), tickets);
   const recorded = recordedLimit(found.own.data);
@@ -296,7 +299,7 @@ function semaphore(path: string, found: Found, tickets: Tickets): Queue {
   const holders: QueueMember[] = [];
   const next: QueueMember[] = [];
   for (const permits of permitsOf(leases)) {
-    // Who has got its permits keeps them, even where the limit was lowered meanwhile.
+    // A contender that has acquired its permits keeps them, even if the limit was lowered later.
     const isHolder =
       permits.every((lease) => good.has(lease)) || permits.some(({ record }) => record?.acquired);
     (isHolder ? holders : next).push(
@@ -305,12 +308,12 @@ function semaphore(path: string, found: Found, tickets: Tickets): Queue {
   }
   const queue = queuedOf(joinPath(path, "locks"), parseContenders(found.queue), tickets)
     .map((ticket) => toQueueMember(ticket, "semaphore"))
-    // The head of the queue waits with a lease already made: that is one waiter, not two.
+    // The first waiter of the queue has already created its lease: that is one waiter, not two.
     .filter(({ session }) => !next.some((waiting) => waiting.session === session));
   return { holders, waiters: [...next, ...queue] };
 }
 
-/** Those of one client together: it has all of them, or none. */
+/** Groups the leases by client: a client holds all its permits or none. */
 function permitsOf(leases: readonly Queued[]): [Queued, ...Queued[]][] {
   const groups = new Map<string, [Queued, ...Queued[]]>();
   for (const lease of leases) {
@@ -322,12 +325,12 @@ function permitsOf(leases: readonly Queued[]): [Queued, ...Queued[]][] {
   return [...groups.values()];
 }
 
-/** kazoo gives its permits no numbers. */
+/** kazoo's permits have no sequence numbers. */
 const KAZOO_LEASE = /^[0-9a-f]{32}$/;
 
 /**
- * kazoo's shape: the limit is the path's data, a permit a child, and those who want one queue for
- * the lock beside it.
+ * kazoo's layout: the data of the path is the limit, its children are the permits, and waiters
+ * queue for the lock `PATH-__lock__`.
  */
 async function kazooSemaphore(
   session: Session,

@@ -1,7 +1,7 @@
 /**
- * All locks below some paths, looked at again and again. Sets no watches: there may be thousands of
- * locks. Looks keep a distance that grows with the number of contenders and with the time that a
- * look takes, so that many boards on one ensemble stay cheap.
+ * Polls all locks below some paths. Sets no watches: there may be thousands of locks. The pause
+ * between two polls grows with the number of contenders and with the duration of a poll, so that
+ * many boards on one ensemble stay cheap.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { NoNodeError } from "../../../errors.ts";
@@ -16,7 +16,10 @@ export interface BoardChange extends Answered {
   /** The busiest first: most waiters, then the longest wait. */
   readonly reports: readonly LockReport[];
   readonly deadlocks: readonly Deadlock[];
-  /** Locks that have changed since the last look; one that is gone is there without holders. */
+  /**
+   * The locks that have changed since the last poll; a lock that is free again has no holders and
+   * no waiters.
+   */
   readonly changed: readonly LockReport[];
   readonly newDeadlocks: readonly Deadlock[];
   /** In milliseconds since the epoch. */
@@ -30,7 +33,10 @@ const NO_NEWS = { changed: [], newDeadlocks: [] } as const;
 
 const LEAST_PAUSE_MS = 2_000;
 const PAUSE_PER_CONTENDER_MS = 100;
-/** A look that takes long is made rarely: at most a tenth of the time is spent looking. */
+/**
+ * The pause is at least nine times the duration of a poll: polling takes a tenth of the time at
+ * most.
+ */
 const PAUSE_PER_LOOK = 9;
 
 export class BoardFollower implements Follower<BoardChange | Notice> {
@@ -41,10 +47,7 @@ export class BoardFollower implements Follower<BoardChange | Notice> {
   #toldDeadlocks: ReadonlySet<string> = new Set();
   readonly #unreadable = new Set<string>();
 
-  /**
-   * `tickMs`: how often to tell even though nothing has changed, for those who show how long ago
-   * something was.
-   */
+  /** `tickMs`: yield at least this often, also without a change, for views that show ages. */
   constructor(roots: readonly string[], tickMs?: number) {
     this.path = roots[0] ?? "/";
     this.#roots = roots;
@@ -80,7 +83,7 @@ export class BoardFollower implements Follower<BoardChange | Notice> {
       const reports = yield* tickUntil(this.#look(session, signal, notices), again, options);
       yield* notices;
       const lookedAt = Date.now();
-      // Waiting for a server is no work for the server.
+      // Time without an answering server is no load, so it does not make the pause longer.
       const lookMs = answers.haveComeSince(startedAt) ? lookedAt - startedAt : 0;
       const nextLookAt = lookedAt + pauseAfter(reports, lookMs);
       const deadlocks = findDeadlocks(reports);
@@ -130,7 +133,7 @@ export class BoardFollower implements Follower<BoardChange | Notice> {
   }
 }
 
-/** What a change is told by: who holds, who waits, and requests to give way. */
+/** Two reports differ if this text differs: limit, holders, waiters and revoke requests. */
 function fingerprint({ limit, holders, waiters }: LockReport): string {
   const tickets = (all: readonly QueueMember[]) =>
     all.map(({ node, acquiredAt, revoke }) => [node, acquiredAt, revoke]);

@@ -1,28 +1,28 @@
 /**
- * How a watched queue has moved: since when each contender has waited and held, and when it left.
+ * The history of a watched queue: since when each contender has waited and held, and when it left.
  * Contenders that have left are kept for {@link HISTORY_MS}, and at most {@link MAX_LEFT} of them,
- * so that memory does not grow with the hours.
+ * to bound the memory.
  */
 import type { LockReport, QueueMember } from "./inspect-lock.ts";
 
 /** One contender's time in the queue, in milliseconds since the epoch. */
 export interface Stay {
-  /** As it was seen last. */
+  /** The contender in the last report that contained it. */
   readonly contender: QueueMember;
-  /** The token of its first ticket: contenders come in this order. */
+  /** The token of its first ticket, which gives the order of arrival. */
   readonly order: bigint;
   readonly queuedAt: number;
-  /** Undefined as long as it waits. */
+  /** Undefined while it waits. */
   readonly heldAt?: number;
-  /** Undefined as long as it is there. */
+  /** Undefined while its ticket exists. */
   readonly leftAt?: number;
 }
 
-/** What the timelines of the watched locks are drawn from. */
+/** The data of the timelines of the watched locks. */
 export interface Timeline {
   /** When the watch began, in milliseconds since the epoch. */
   readonly since: number;
-  /** By the lock's path, in the order in which the contenders came. */
+  /** By lock path, each in the order of arrival. */
   readonly stays: ReadonlyMap<string, readonly Stay[]>;
 }
 
@@ -30,13 +30,13 @@ export const HISTORY_MS = 10 * 60_000;
 const MAX_LEFT = 500;
 
 export class QueueHistory {
-  /** The stays of those that are there, by their ticket. */
+  /** The stays of the present contenders, by ticket. */
   #present = new Map<string, Stay>();
-  /** In the order in which they left. */
+  /** The stays of contenders that have left, in the order of leaving. */
   #left: readonly Stay[] = [];
   #lookedAt: number | undefined;
 
-  /** In the order in which the contenders came. */
+  /** Returns all stays in the order of arrival. */
   stays(): Stay[] {
     return [...this.#left, ...this.#present.values()].sort((a, b) => (a.order < b.order ? -1 : 1));
   }
@@ -63,7 +63,8 @@ export class QueueHistory {
     at: number,
   ): void {
     const known = before.get(contender.node) ?? takeOver(contender, gone);
-    // Other clocks say when it came; ours says between which two looks that was.
+    // The server's clock says when the contender came; our clock says between which two reports.
+    // The value is clamped to that interval, because clocks differ.
     const queuedAt = known?.queuedAt ?? clamp(contender.queuedAt, this.#lookedAt ?? 0, at);
     const order = known?.order ?? contender.token;
     const heldAt = known
@@ -97,8 +98,8 @@ export class QueueHistories {
 }
 
 /**
- * A contender for a permit swaps its ticket in the queue for one among the leases: that is still
- * one stay.
+ * A contender for a permit replaces its ticket below `locks` by one below `leases`; both are one
+ * stay.
  */
 function takeOver({ mode, session }: QueueMember, gone: Map<string, Stay>): Stay | undefined {
   if (mode !== "semaphore") return undefined;

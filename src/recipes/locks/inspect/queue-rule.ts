@@ -1,6 +1,6 @@
 /**
- * By which rule a contender holds or waits: each library looks at its own kinds of tickets. See
- * inspect-queue.ts.
+ * Finds the rule by which a contender holds or waits: each library looks at its own kinds of
+ * tickets. See arrange-queue.ts.
  */
 import { baseName, joinPath, parentPath } from "../../../session/path.ts";
 import { parseContender } from "../queue/contender.ts";
@@ -23,9 +23,9 @@ export type QueueRule =
   | "textbook-lock"
   | "textbook-write"
   | "textbook-read"
-  /** A permit in Curator's and zksh's shape: a child of leases. */
+  /** A permit in Curator's and zksh's layout: a child of `leases`. */
   | "semaphore-lease"
-  /** In line for a permit, below locks. */
+  /** A waiter for a permit, below `locks`. */
   | "semaphore-queue"
   | "kazoo-lease"
   | "kazoo-semaphore-queue"
@@ -45,7 +45,7 @@ export function ruleOf(
   }
   if (!contender) return "unique";
   const { claim, family } = contender;
-  // A lease among the children of the path itself: its library counts them all the same.
+  // A lease directly below the lock path: its library counts leases there in the same way.
   if (claim === "lease") return "semaphore-lease";
   if (claim === "latch") return isOurs ? "zksh-latch" : "curator-latch";
   if (isOurs) return `zksh-${claim}`;
