@@ -14,13 +14,13 @@ export const OPEN_ACL: readonly AclRecord[] = [{ perms: Perm.all, scheme: "world
 export const READ_ACL: readonly AclRecord[] = [{ perms: Perm.read, scheme: "world", id: "anyone" }];
 
 interface Scheme {
-  /** The id that a credential proves; undefined when it proves none. */
+  /** Returns the id that the credential proves, or undefined if it proves none. */
   authenticate(credential: Buffer | null, address: string): string | undefined;
-  /** Whether the id is good enough to stand for `auth` in an access list. An address is not. */
+  /** True if `auth` in an ACL stands for ids of this scheme. It does not stand for addresses. */
   readonly isProof: boolean;
   isValid(id: string): boolean;
   matches(own: string, listed: string): boolean;
-  /** What may be shown of an id. */
+  /** The id without its secret part. */
   userOf(id: string): string;
 }
 
@@ -32,7 +32,7 @@ const SCHEMES: Readonly<Record<string, Scheme>> = {
       return `${text.split(":", 1)[0]}:${createHash("sha1").update(text).digest("base64")}`;
     },
     isProof: true,
-    // As Java splits: empty pieces at the end do not count.
+    // Java's split() drops empty pieces at the end, so they are not counted here either.
     isValid: (id) => id.replace(/:+$/, "").split(":").length === 2,
     matches: (own, listed) => own === listed,
     userOf: (id) => id.split(":", 1)[0] ?? "",
@@ -56,7 +56,7 @@ function schemeOf(name: string): Scheme | undefined {
   return Object.hasOwn(SCHEMES, name) ? SCHEMES[name] : undefined;
 }
 
-/** `10.1.2.3` or `10.1.0.0/16`. ZooKeeper 3.8 knows no IPv6 here, and neither do we. */
+/** Parses `10.1.2.3` or `10.1.0.0/16`. ZooKeeper 3.8 accepts no IPv6 here. */
 function parseNetwork(text: string): { address: number; bits: number } | undefined {
   const found = /^(\d+)\.(\d+)\.(\d+)\.(\d+)(?:\/(\d+))?$/.exec(text);
   if (found === null) return undefined;
@@ -67,7 +67,7 @@ function parseNetwork(text: string): { address: number; bits: number } | undefin
   return { address: bytes.reduce((sum, byte) => (sum << 8) | byte, 0), bits };
 }
 
-/** What a credential proves; undefined when it proves nothing. */
+/** Returns the identity that a credential proves, or undefined. */
 export function authenticate(
   scheme: string,
   credential: Buffer | null,
@@ -77,12 +77,12 @@ export function authenticate(
   return id === undefined ? undefined : { scheme, id };
 }
 
-/** How an identity is shown to its owner: a digest without its hash. */
+/** Returns an identity as whoAmI shows it: a digest without its hash. */
 export function userOf({ scheme, id }: AuthIdentity): string {
   return schemeOf(scheme)?.userOf(id) ?? "";
 }
 
-/** Refuses unless one of the identities has one of the permissions. */
+/** Throws a Refusal unless one of the identities has one of the permissions. */
 export function checkAccess(
   acl: readonly AclRecord[],
   perm: number,
@@ -91,7 +91,7 @@ export function checkAccess(
   if (!isPermitted(acl, perm, identities)) refuse("noAuth");
 }
 
-/** An empty list permits everything. */
+/** An empty ACL permits everything. */
 export function isPermitted(
   acl: readonly AclRecord[],
   perm: number,
@@ -105,10 +105,7 @@ export function isPermitted(
   });
 }
 
-/**
- * The access list that a znode gets when a client asks for `acl`: `auth` becomes whoever the client
- * is.
- */
+/** Resolves the ACL of a request: `auth` becomes the identities of the client. */
 export function resolveAcl(
   acl: readonly AclRecord[],
   identities: readonly AuthIdentity[],
@@ -125,7 +122,7 @@ export function resolveAcl(
   return resolved;
 }
 
-/** As those see it who may read but not administrate: digests without their hashes. */
+/** Hides the hashes of digests, for clients that may read but not administrate the znode. */
 export function maskAcl(acl: readonly AclRecord[]): AclRecord[] {
   return acl.map((entry) =>
     entry.scheme === "digest" ? { ...entry, id: entry.id.replace(/:.*/, ":x") } : entry,

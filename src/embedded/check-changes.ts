@@ -1,7 +1,7 @@
 /**
- * The checks before a change, in ZooKeeper's order, because the first one that fails gives the
- * answer. Each returns what is to be done; nothing is done here, so that a multi can be checked as
- * a whole before its first change.
+ * The checks before a change. They run in ZooKeeper's order, because the first failing check
+ * decides the error code. Each returns the change without applying it, so that all operations of a
+ * multi are checked before the first one is applied.
  */
 import { Opcode } from "../wire/protocol.ts";
 import type { AclRecord, CreateRecord } from "../wire/records.ts";
@@ -29,18 +29,18 @@ export type CheckedChange =
     }
   | { readonly type: "check"; readonly path: string };
 
-/** What a change is checked against. */
+/** The state and the client that a change is checked against. */
 export interface CheckContext {
-  /** The tree, or the tree as the earlier changes of a multi will leave it. */
+  /** Finds a znode as it is, or as the earlier operations of the multi will leave it. */
   find(path: string): ZnodeState | undefined;
   readonly identities: readonly AuthIdentity[];
   readonly sessionId: bigint;
-  /** Left out where quotas are not enforced. */
+  /** Undefined if quotas are not enforced. */
   readonly quotas: Quotas | undefined;
 }
 
 const ANY_VERSION = -1;
-/** Forty bits. */
+/** The TTL has 40 bits. */
 const MAX_TTL_MS = 0xff_ffff_ffff;
 
 const MODES: readonly {
@@ -58,7 +58,7 @@ const MODES: readonly {
 ];
 
 export function checkCreate(
-  around: CheckContext,
+  context: CheckContext,
   opcode: number,
   request: CreateRecord,
 ): CheckedChange {
@@ -66,20 +66,21 @@ export function checkCreate(
   const mode = MODES[request.flags] ?? refuse("badArguments");
   if (mode.hasTtl ? ttlMs <= 0n || ttlMs > MAX_TTL_MS : ttlMs >= 0n) refuse("badArguments");
   if (!asked.includes("/") || asked.includes("\0")) refuse("badArguments");
-  const acl = resolveAcl(request.acl, around.identities);
-  const parent = existing(around, parentOf(asked));
-  checkAccess(parent.acl, Perm.create, around.identities);
+  const acl = resolveAcl(request.acl, context.identities);
+  const parent = existing(context, parentOf(asked));
+  checkAccess(parent.acl, Perm.create, context.identities);
   const path = mode.isSequential ? asked + formatSequence(parent.creates) : asked;
   if (!isValidPath(path)) refuse("badArguments");
-  if (around.find(path) !== undefined) refuse("nodeExists");
+  if (context.find(path) !== undefined) refuse("nodeExists");
   if (parent.lifetime.kind === "ephemeral") refuse("noChildrenForEphemerals");
-  around.quotas?.enforce(path, 1, data?.length ?? 0);
-  const lifetime = lifetimeOf(opcode, mode.isEphemeral ?? false, ttlMs, around.sessionId);
+  context.quotas?.enforce(path, 1, data?.length ?? 0);
+  const lifetime = lifetimeOf(opcode, mode.isEphemeral ?? false, ttlMs, context.sessionId);
   return { type: "create", path, data, acl, lifetime, parentCreates: (parent.creates + 1) | 0 };
 }
 
 /**
- * The operation decides, not the mode: a plain create in container mode makes an ordinary znode.
+ * The opcode decides, not the flags: a create request with the container flag creates a persistent
+ * znode, as in ZooKeeper 3.8.
  */
 function lifetimeOf(opcode: number, isEphemeral: boolean, ttlMs: bigint, owner: bigint): Lifetime {
   if (opcode === Opcode.createContainer) return CONTAINER;
@@ -87,51 +88,51 @@ function lifetimeOf(opcode: number, isEphemeral: boolean, ttlMs: bigint, owner: 
   return isEphemeral ? { kind: "ephemeral", owner } : PERSISTENT;
 }
 
-export function checkDelete(around: CheckContext, path: string, version: number): CheckedChange {
+export function checkDelete(context: CheckContext, path: string, version: number): CheckedChange {
   if (!path.includes("/") || path.includes("\0") || SYSTEM_PATHS.has(path)) refuse("badArguments");
-  checkAccess(existing(around, parentOf(path)).acl, Perm.delete, around.identities);
-  const standing = existing(around, path);
-  nextVersion(standing.version, version);
-  if (standing.childCount > 0) refuse("notEmpty");
+  checkAccess(existing(context, parentOf(path)).acl, Perm.delete, context.identities);
+  const znode = existing(context, path);
+  nextVersion(znode.version, version);
+  if (znode.childCount > 0) refuse("notEmpty");
   return { type: "delete", path };
 }
 
 export function checkSetData(
-  around: CheckContext,
+  context: CheckContext,
   path: string,
   data: Buffer | null,
   version: number,
 ): CheckedChange {
   if (!isValidPath(path)) refuse("badArguments");
-  const standing = existing(around, path);
-  checkAccess(standing.acl, Perm.write, around.identities);
-  around.quotas?.enforce(path, 0, (data?.length ?? 0) - (standing.data?.length ?? 0));
-  return { type: "setData", path, data, version: nextVersion(standing.version, version) };
+  const znode = existing(context, path);
+  checkAccess(znode.acl, Perm.write, context.identities);
+  context.quotas?.enforce(path, 0, (data?.length ?? 0) - (znode.data?.length ?? 0));
+  return { type: "setData", path, data, version: nextVersion(znode.version, version) };
 }
 
 export function checkSetAcl(
-  around: CheckContext,
+  context: CheckContext,
   path: string,
   asked: readonly AclRecord[],
   version: number,
 ): CheckedChange {
   if (!isValidPath(path)) refuse("badArguments");
-  const acl = resolveAcl(asked, around.identities);
-  const standing = existing(around, path);
-  checkAccess(standing.acl, Perm.admin, around.identities);
-  return { type: "setAcl", path, acl, version: nextVersion(standing.aversion, version) };
+  const acl = resolveAcl(asked, context.identities);
+  const znode = existing(context, path);
+  checkAccess(znode.acl, Perm.admin, context.identities);
+  return { type: "setAcl", path, acl, version: nextVersion(znode.aversion, version) };
 }
 
-export function checkVersion(around: CheckContext, path: string, version: number): CheckedChange {
+export function checkVersion(context: CheckContext, path: string, version: number): CheckedChange {
   if (!isValidPath(path)) refuse("badArguments");
-  const standing = existing(around, path);
-  checkAccess(standing.acl, Perm.read, around.identities);
-  nextVersion(standing.version, version);
+  const znode = existing(context, path);
+  checkAccess(znode.acl, Perm.read, context.identities);
+  nextVersion(znode.version, version);
   return { type: "check", path };
 }
 
-function existing(around: CheckContext, path: string): ZnodeState {
-  return around.find(path) ?? refuse("noNode");
+function existing(context: CheckContext, path: string): ZnodeState {
+  return context.find(path) ?? refuse("noNode");
 }
 
 function nextVersion(current: number, expected: number): number {

@@ -1,4 +1,4 @@
-/** One client's connection: bytes in, requests served one after the other, bytes out. */
+/** The connection of one client: reads requests, serves them in order, and writes the replies. */
 import type { Socket } from "node:net";
 import { FrameReader } from "../wire/frames.ts";
 import { JuteReader, JuteWriter, MalformedFrameError } from "../wire/jute.ts";
@@ -12,14 +12,14 @@ import type { ServerState } from "./server-state.ts";
 import type { Session } from "./sessions.ts";
 import { ConnectionTraffic, type TrafficCounters } from "./traffic-counters.ts";
 
-/** What a connection needs of the server. */
+/** The part of the server that a connection uses. */
 export interface Host {
   readonly keeper: ServerState;
   readonly traffic: TrafficCounters;
   readonly maxRequestBytes: number;
-  /** Nothing is read for now. */
+  /** True while stall() is in effect: connections read nothing. */
   readonly isStalled: boolean;
-  /** The answer to a four-letter word; undefined when it is none. */
+  /** Returns the answer to a four-letter word, or undefined if `word` is none. */
   answerWord(word: string): string | undefined;
   forget(connection: Connection): void;
 }
@@ -30,14 +30,12 @@ export interface Host {
  */
 const IDLE_LIMIT_MS = 10_000;
 const WORD_BYTES = 4;
-/**
- * Replies are handed to the socket when there are this many bytes of them; otherwise once a turn.
- */
+/** Replies are written when they reach this size, otherwise once per turn of the event loop. */
 const FLUSH_BYTES = 256 << 10;
-/** A client that leaves this much unread will not get any more. */
+/** A client with this many unread bytes is disconnected. */
 const MAX_UNREAD_BYTES = 64 << 20;
 const EXPIRED = { timeoutMs: 0, sessionId: 0n, password: Buffer.alloc(16) };
-/** Of replies that no transaction stands behind. */
+/** The zxids of replies without a transaction. */
 const NO_ZXID = { auth: 0n, event: -1n, unknownOperation: -1n } as const;
 
 export class Connection implements RequestSource {
@@ -51,17 +49,17 @@ export class Connection implements RequestSource {
   readonly #reader = new JuteReader();
   readonly #writer = new JuteWriter();
   #idleTimer: NodeJS.Timeout;
-  /** What has come as long as it can still be a four-letter word. */
+  /** The first bytes, until it is known whether they are a four-letter word. */
   #opening: Buffer | undefined = Buffer.alloc(0);
   #session: Session | undefined;
   #isFlushing = false;
-  /** Nothing more is served: it is being closed, or is closed. */
+  /** True when the connection is closing or closed: no more requests are served. */
   #isOver = false;
 
   constructor(host: Host, socket: Socket) {
     this.#host = host;
     this.#socket = socket;
-    // A client of a socket in the file system has no address; it is on this machine.
+    // A client of a Unix socket has no address; it is on this machine.
     this.remoteAddress = (socket.remoteAddress ?? "127.0.0.1").replace(/^::ffff:/, "");
     this.remotePort = socket.remotePort ?? 0;
     this.#identities = [{ scheme: "ip", id: this.remoteAddress }];
@@ -88,7 +86,7 @@ export class Connection implements RequestSource {
     return this.#session;
   }
 
-  /** A watched znode has changed. */
+  /** Sends a watch event, if the client may read the znode. */
   notify(type: number, path: string, acl: readonly AclRecord[]): void {
     if (!isPermitted(acl, Perm.read, this.#identities)) return;
     this.#reply(Xid.notification, NO_ZXID.event, 0, (writer) => {
@@ -98,7 +96,7 @@ export class Connection implements RequestSource {
     });
   }
 
-  /** Hangs up without another word. */
+  /** Closes the connection without a reply. */
   destroy(): void {
     this.#isOver = true;
     this.#socket.destroy();
@@ -110,7 +108,7 @@ export class Connection implements RequestSource {
   }
 
   /**
-   * Goes on with what has been left lying, as far as the client takes answers and the server works.
+   * Serves the buffered requests, unless the client does not read its replies or the server stalls.
    */
   resume(): void {
     if (!this.#mayServe()) return;
@@ -183,7 +181,7 @@ export class Connection implements RequestSource {
     const xid = this.#reader.int();
     const opcode = this.#reader.int();
     if (opcode === Opcode.auth) return this.#authenticate(xid);
-    // A request in a session that is over has no answer; the connection is about to be closed.
+    // A request of an expired session gets no reply; the server is about to close the connection.
     if (!keeper.sessions.touch(session)) return;
     const answer = dispatch(keeper, this, opcode, this.#reader);
     if (answer === undefined) {
@@ -243,12 +241,13 @@ export class Connection implements RequestSource {
     this.#host.traffic[way]++;
   }
 
-  /** Closes when everything has been sent. */
+  /** Closes the connection when all replies have been sent. */
   #end(): void {
     this.#flush();
     this.#isOver = true;
     this.#socket.destroySoon();
-    // Not a timer of its own: what it refers to would outlive the connection by the whole limit.
+    // The existing timer is restarted: a second timer would keep the connection in memory for the
+    // whole limit.
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => this.#socket.destroy(), IDLE_LIMIT_MS).unref();
   }

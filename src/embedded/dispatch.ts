@@ -1,4 +1,4 @@
-/** Which request is served by whom, and how an answer is made of it. */
+/** Finds the handler of a request and turns its outcome into a reply. */
 import type { JuteReader } from "../wire/jute.ts";
 import { ErrorCode, Opcode } from "../wire/protocol.ts";
 import type { Body, Handler, RequestSource } from "./handler.ts";
@@ -37,7 +37,7 @@ export interface Answer {
   readonly body: Body | undefined;
 }
 
-/** Serves one request to its end. Undefined: an operation that this server does not know. */
+/** Serves one request. Returns undefined for an unknown operation. */
 export function dispatch(
   keeper: ServerState,
   caller: RequestSource,

@@ -1,7 +1,7 @@
 /**
- * Things that are over at a certain time unless they are put off again. Times are rounded up to the
- * next multiple of an interval, so that everything that ends in the same interval ends together,
- * and putting off costs next to nothing.
+ * A queue of things that expire at a deadline unless the deadline is moved. Deadlines are rounded
+ * up to a multiple of an interval: everything in one interval expires together, and most moves cost
+ * one comparison. ZooKeeper's ExpiryQueue works in the same way.
  */
 export class ExpiryQueue<Thing> {
   readonly #intervalMs: number;
@@ -14,7 +14,7 @@ export class ExpiryQueue<Thing> {
     this.#next = this.#roundUp(now);
   }
 
-  /** Adds a thing, or puts it off, until `ms` from now at the earliest. */
+  /** Adds a thing or moves its deadline: it expires `ms` after `now` at the earliest. */
   update(thing: Thing, ms: number, now: number): void {
     const deadline = this.#roundUp(now + ms);
     const previous = this.#deadlines.get(thing);
@@ -33,12 +33,12 @@ export class ExpiryQueue<Thing> {
     this.#take(thing, deadline);
   }
 
-  /** How long until there is something to look at. */
+  /** The time until the next interval ends. */
   waitMs(now: number): number {
     return Math.max(0, this.#next - now);
   }
 
-  /** Removes and returns what is over, earliest first. */
+  /** Removes and returns the expired things, earliest first. */
   takeExpired(now: number): Thing[] {
     const expired: Thing[] = [];
     for (; this.#next <= now; this.#next += this.#intervalMs) {
@@ -51,7 +51,7 @@ export class ExpiryQueue<Thing> {
     return expired;
   }
 
-  /** What ends when, earliest first. */
+  /** The things by deadline, earliest first. */
   get buckets(): [deadline: number, things: ReadonlySet<Thing>][] {
     return [...this.#buckets].sort(([a], [b]) => a - b);
   }

@@ -6,7 +6,7 @@ import type { ServerState } from "./server-state.ts";
 import type { TrafficCounters } from "./traffic-counters.ts";
 import type { Watcher } from "./watches.ts";
 
-/** The release whose behaviour this server has; clients choose by it what they may ask for. */
+/** The release whose behaviour this server has: clients choose their operations by it. */
 const VERSION = "3.8.0-zksh-embedded, built on 2022-02-25 08:49 UTC";
 
 export interface Subject {
@@ -51,7 +51,7 @@ const WORDS: Readonly<Record<string, (subject: Subject) => string>> = {
   },
 };
 
-/** Undefined when it is none of the words. */
+/** Returns undefined for an unknown word. */
 export function answerWord(word: string, subject: Subject): string | undefined {
   return Object.hasOwn(WORDS, word) ? WORDS[word]?.(subject) : undefined;
 }
@@ -92,7 +92,7 @@ function mntr({ keeper, traffic, connections, startedAt }: Subject): string {
     global_sessions: sessions.size,
     local_sessions: 0,
     auth_failed_count: traffic.authFailures,
-    // Sockets; and there is no limit that this server knows of.
+    // The server knows only its sockets, and no limit.
     open_file_descriptor_count: connections.size + 1,
     max_file_descriptor_count: 0x7fff_ffff,
   };
@@ -124,7 +124,7 @@ function dump({ keeper: { sessions, tree, options }, connections }: Subject): st
   ].join("");
 }
 
-/** What ends when, in groups. */
+/** Lists things by the time of their expiry. */
 function sets<Thing>(
   groups: readonly (readonly [deadline: number, things: Iterable<Thing>])[],
   now: number,

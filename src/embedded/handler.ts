@@ -4,7 +4,7 @@ import type { ServerState } from "./server-state.ts";
 import type { Session } from "./sessions.ts";
 import type { Watcher } from "./watches.ts";
 
-/** The sender of the request: the connection, with the session it is attached to. */
+/** The connection that sent the request, with its session. */
 export interface RequestSource extends Watcher {
   readonly session: Session;
   readonly identities: readonly AuthIdentity[];
@@ -14,9 +14,9 @@ export interface RequestSource extends Watcher {
 export type Body = (writer: JuteWriter) => void;
 
 /**
- * Serves one kind of request: reads it, does it, returns the body of the answer; or throws a
- * Refusal. The body is written only afterwards, because the events that the request causes go out
- * before its reply.
+ * Serves one kind of request: reads it, applies it and returns the body of the reply, or throws a
+ * Refusal. The body is written later, because the watch events of the request must be sent before
+ * its reply.
  */
 export type Handler = (
   keeper: ServerState,

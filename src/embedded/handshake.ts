@@ -3,9 +3,9 @@ import type { ServerState } from "./server-state.ts";
 import type { Session } from "./sessions.ts";
 
 /**
- * Opens a session, or gives an old one back to a client that knows its password. `expired`: there is
- * no such session (any more).
- * `hang-up`: the client has seen more than this server knows, and must look for another one.
+ * Opens a session, or resumes one for a client that knows its password. `expired`: the session does
+ * not exist (any more). `hang-up`: the client has seen a higher zxid than this server, so it must
+ * try another server.
  */
 export function attach(
   keeper: ServerState,
@@ -16,8 +16,8 @@ export function attach(
   if (request.sessionId === 0n) return keeper.openSession(timeoutMs);
   const session = keeper.sessions.find(request.sessionId);
   if (session === undefined) return "expired";
-  // Before the password is looked at, as ZooKeeper does it: a session has one connection, the last
-  // one.
+  // As in ZooKeeper, the old connection is closed before the password is checked: a session has one
+  // connection, the newest one.
   session.connection?.destroy();
   if (!session.password.equals(request.password)) return "expired";
   session.timeoutMs = timeoutMs;

@@ -1,6 +1,6 @@
 /**
- * Several operations in one request: all or nothing where they write, each for itself where they
- * read.
+ * multi: several writes in one request, applied all or none. multiRead: several reads in one
+ * request, each with its own result.
  */
 import { type JuteReader, type JuteWriter, MalformedFrameError } from "../wire/jute.ts";
 import { ErrorCode, Opcode } from "../wire/protocol.ts";
@@ -10,21 +10,14 @@ import type { Body, Handler } from "./handler.ts";
 import { PendingChanges } from "./pending-changes.ts";
 import { childrenOf, dataOf, type Read, readRead } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
-import {
-  check,
-  circumstances,
-  deleteNode,
-  type Prepare,
-  readOwnCreate,
-  setData,
-} from "./writes.ts";
+import { check, checkContext, deleteNode, type Prepare, readOwnCreate, setData } from "./writes.ts";
 
-/** No client needs more than this in one answer; asking for it is an attack. */
+/** No client needs a longer reply; a request for one is an attack. */
 const MAX_REPLY_BYTES = 64 << 20;
 
 interface WriteOperation {
   readonly kind: "write";
-  /** The number its result goes by. */
+  /** The type in the header of its result. */
   readonly type: number;
   readonly prepare: Prepare;
 }
@@ -38,27 +31,28 @@ interface ReadOperation {
 type Operation = WriteOperation | ReadOperation;
 
 /**
- * Every operation is checked against what those before it would leave; then all of them are done.
+ * Checks every operation against the tree as the earlier operations will leave it, then applies all
+ * of them.
  */
 export const multi: Handler = (keeper, caller, request) => {
   const moment = keeper.begin();
   const asked = readOperations(request);
   const operations = asked.filter((operation) => operation.kind === "write");
   if (operations.length < asked.length) throw new MalformedFrameError("a multi of reads");
-  const drafts = new PendingChanges(keeper.tree);
-  const around = circumstances(keeper, caller, (path) => drafts.find(path));
+  const pending = new PendingChanges(keeper.tree);
+  const context = checkContext(keeper, caller, (path) => pending.find(path));
   const changes: CheckedChange[] = [];
   for (const { prepare } of operations) {
     try {
-      const change = prepare(around);
-      drafts.note(change);
+      const change = prepare(context);
+      pending.note(change);
       changes.push(change);
     } catch (error) {
       if (error instanceof Refusal) return failure(operations.length, changes.length, error.code);
       throw error;
     }
   }
-  // Stats as they are right after each change; a later one may change them again.
+  // Each stat is taken directly after its change: a later operation may change it again.
   const stats = changes.map((change) => keeper.apply(change, moment)?.stat());
   return (writer) => {
     for (const [index, { type }] of operations.entries()) {
@@ -81,13 +75,13 @@ function writeResult(
 }
 
 /**
- * A multi that fails is answered without an error; the errors are its results. Those before the
- * culprit have 0.
+ * A failed multi has no error in its header; each result has an error code. Operations before the
+ * failed one have code 0.
  */
-function failure(count: number, culprit: number, code: number): Body {
+function failure(count: number, failed: number, code: number): Body {
   return (writer) => {
     for (let index = 0; index < count; index++) {
-      const err = index < culprit ? 0 : index === culprit ? code : ErrorCode.runtimeInconsistency;
+      const err = index < failed ? 0 : index === failed ? code : ErrorCode.runtimeInconsistency;
       writeError(writer, err);
     }
     writeMultiHeader(writer, -1, true);
@@ -99,12 +93,11 @@ function writeError(writer: JuteWriter, err: number): void {
   writer.int(err);
 }
 
-/**
- * Each read succeeds or fails for itself. Watches that the client asks for are not set here.
- */
+/** Each read has its own result or error. Watches are not set, as in ZooKeeper 3.8. */
 export const multiRead: Handler = (keeper, caller, request) => {
   const operations = readOperations(request);
-  // ZooKeeper has begun its answer when it finds out, and sends what it has.
+  // ZooKeeper finds the write when it has begun the body of its reply, so the error is followed by
+  // the end of a multi.
   if (operations.some(({ kind }) => kind === "write")) {
     throw new Refusal(ErrorCode.marshallingError, (writer) => writeMultiHeader(writer, -1, true));
   }
@@ -171,20 +164,20 @@ const CONTAINER_MODE = 4;
 const TTL_MODES: readonly number[] = [5, 6];
 
 /**
- * Here the mode decides, not the number that the operation came under; ZooKeeper 3.8 does not even
- * look at it. Only containers and znodes with a time to live are answered with a stat.
+ * In a multi the flags decide, not the opcode, which ZooKeeper 3.8 ignores. Only containers and TTL
+ * znodes have a stat in their result.
  */
 function readCreateOperation(askedType: number, request: JuteReader): WriteOperation {
   const { ttlMs, ...record } = readOwnCreate(request, askedType);
   if (TTL_MODES.includes(record.flags)) {
     if (ttlMs === undefined)
       throw new MalformedFrameError("a create with a time to live, and no time");
-    const prepare: Prepare = (around) =>
-      checkCreate(around, Opcode.createTtl, { ...record, ttlMs });
+    const prepare: Prepare = (context) =>
+      checkCreate(context, Opcode.createTtl, { ...record, ttlMs });
     return { kind: "write", type: Opcode.create2, prepare };
   }
   const isContainer = record.flags === CONTAINER_MODE;
   const opcode = isContainer ? Opcode.createContainer : Opcode.create;
   const type = isContainer ? Opcode.create2 : Opcode.create;
-  return { kind: "write", type, prepare: (around) => checkCreate(around, opcode, record) };
+  return { kind: "write", type, prepare: (context) => checkCreate(context, opcode, record) };
 }

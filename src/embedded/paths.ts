@@ -1,6 +1,6 @@
-/** Paths as a server sees them. It trusts no client to have checked them. */
+/** The server's own checks of paths: a client may send any string. */
 
-/** These cannot be deleted. */
+/** Znodes that cannot be deleted. */
 export const SYSTEM_PATHS: ReadonlySet<string> = new Set([
   "/",
   "/zookeeper",
@@ -8,10 +8,7 @@ export const SYSTEM_PATHS: ReadonlySet<string> = new Set([
   "/zookeeper/config",
 ]);
 
-/**
- * Where a path is cut: what is before its last slash, and the name behind it. The root's children
- * have "" as parent.
- */
+/** Splits a path at its last slash. The parent of a child of the root is "". */
 export function splitPath(path: string): { readonly parent: string; readonly name: string } {
   const slash = path.lastIndexOf("/");
   return { parent: path.slice(0, slash), name: path.slice(slash + 1) };
@@ -21,9 +18,7 @@ export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
 }
 
-/**
- * Whether a znode can be called so. The ranges are those of ZooKeeper's PathUtils, by UTF-16 unit.
- */
+/** Returns true if ZooKeeper's PathUtils accepts the path. Its ranges are of UTF-16 units. */
 export function isValidPath(path: string): boolean {
   if (path === "/") return true;
   if (path[0] !== "/") return false;
@@ -40,7 +35,7 @@ export function isValidPath(path: string): boolean {
 const SLASH = 0x2f;
 const DOT = 0x2e;
 
-/** An empty name, `.` or `..`. */
+/** True for an empty name, `.` and `..`. */
 function isDots(path: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (path.charCodeAt(i) !== DOT) return false;
   return end - start <= 2;
@@ -56,8 +51,8 @@ function isForbidden(unit: number): boolean {
 }
 
 /**
- * Ten digits, as Java's `%010d` writes them: the sign of a counter that has run over takes one of
- * them.
+ * Formats like Java's `%010d`: ten characters, with the minus sign of a counter that has
+ * overflowed.
  */
 export function formatSequence(counter: number): string {
   return counter < 0 ? `-${String(-counter).padStart(9, "0")}` : String(counter).padStart(10, "0");

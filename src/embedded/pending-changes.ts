@@ -4,13 +4,13 @@ import type { Tree } from "./tree.ts";
 import type { ZnodeState } from "./znode.ts";
 
 /**
- * The tree as the changes noted so far would leave it: what the next operation of a multi is
- * checked against.
+ * The tree as the checked operations of a multi will leave it. The next operation is checked
+ * against it.
  */
 export class PendingChanges {
   readonly #tree: Tree;
-  /** Undefined: deleted. */
-  readonly #drafts = new Map<string, ZnodeState | undefined>();
+  /** The changed znodes by path; undefined for a deleted one. */
+  readonly #changed = new Map<string, ZnodeState | undefined>();
 
   constructor(tree: Tree) {
     this.#tree = tree;
@@ -18,7 +18,7 @@ export class PendingChanges {
 
   find(asked: string): ZnodeState | undefined {
     const path = asked || "/";
-    return this.#drafts.has(path) ? this.#drafts.get(path) : this.#tree.find(path);
+    return this.#changed.has(path) ? this.#changed.get(path) : this.#tree.find(path);
   }
 
   note(change: CheckedChange): void {
@@ -26,7 +26,7 @@ export class PendingChanges {
     switch (type) {
       case "create": {
         const { data, acl, lifetime, parentCreates } = change;
-        this.#drafts.set(path, {
+        this.#changed.set(path, {
           data,
           acl,
           lifetime,
@@ -42,7 +42,7 @@ export class PendingChanges {
         break;
       }
       case "delete":
-        this.#drafts.set(path, undefined);
+        this.#changed.set(path, undefined);
         this.#revise(parentOf(path), ({ childCount }) => ({ childCount: childCount - 1 }));
         break;
       case "setData":
@@ -56,11 +56,11 @@ export class PendingChanges {
     }
   }
 
-  #revise(path: string, revise: (standing: ZnodeState) => Partial<ZnodeState>): void {
-    const standing = this.find(path);
-    if (standing === undefined) return;
-    const { data, acl, lifetime, version, aversion, creates, childCount } = standing;
+  #revise(path: string, revise: (znode: ZnodeState) => Partial<ZnodeState>): void {
+    const znode = this.find(path);
+    if (znode === undefined) return;
+    const { data, acl, lifetime, version, aversion, creates, childCount } = znode;
     const copy = { data, acl, lifetime, version, aversion, creates, childCount };
-    this.#drafts.set(path || "/", { ...copy, ...revise(standing) });
+    this.#changed.set(path || "/", { ...copy, ...revise(znode) });
   }
 }

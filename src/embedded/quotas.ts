@@ -1,7 +1,7 @@
 /**
- * Quotas: clients write limits to /zookeeper/quota<path>/zookeeper_limits, the server counts what
- * is used in the znode beside it. Counting changes that znode's data and nothing else: no version,
- * no zxid, no event.
+ * Quotas: clients write limits to /zookeeper/quota<path>/zookeeper_limits, and the server counts
+ * the usage in zookeeper_stats beside it. A new count changes only the data of that znode: no
+ * version, no zxid, no event.
  */
 import { MalformedFrameError } from "../wire/jute.ts";
 import { refuse } from "./refusal.ts";
@@ -17,14 +17,14 @@ export interface QuotaTree {
 
 export class Quotas {
   readonly #tree: QuotaTree;
-  /** The paths with limits. */
+  /** The paths that have a quota. */
   readonly #limited = new Set<string>();
 
   constructor(tree: QuotaTree) {
     this.#tree = tree;
   }
 
-  /** A znode has been created; it may be part of a quota itself. */
+  /** Counts a created znode, and registers a quota if the znode is one of its parts. */
   created(parent: string, name: string, path: string, bytes: number): void {
     if (parent.startsWith(QUOTA_ROOT)) {
       const about = parent.slice(QUOTA_ROOT.length);
@@ -44,7 +44,7 @@ export class Quotas {
     this.#count(path, 0, bytes);
   }
 
-  /** Refuses what would go beyond a hard limit. Soft limits are there for people to look at. */
+  /** Throws a Refusal if the change would exceed a hard limit. Soft limits are not enforced. */
   enforce(path: string, count: number, bytes: number): void {
     const about = this.#quotaOf(path);
     if (about === undefined) return;
@@ -86,7 +86,7 @@ export class Quotas {
     usage.data = formatNumbers(new Map(Object.entries({ count, bytes })));
   }
 
-  /** The nearest path with limits, from the znode itself upward. */
+  /** Returns the nearest path with a quota, from the znode itself upward. */
   #quotaOf(path: string): string | undefined {
     if (this.#limited.size === 0) return undefined;
     for (let at = path; at !== "" && at !== "/"; at = at.slice(0, at.lastIndexOf("/"))) {
@@ -107,7 +107,7 @@ function exceeds(limits: Numbers, key: string, used: number): boolean {
   return limit > -1 && used > limit;
 }
 
-/** Reads `count=2,bytes=-1=;byteHardLimit=5`. What cannot be read is -1, no limit. */
+/** Parses `count=2,bytes=-1=;byteHardLimit=5`. An unreadable number is -1: no limit. */
 function parseNumbers(data: Buffer | null): Numbers {
   const numbers: Numbers = new Map();
   for (const pair of (data?.toString() ?? "").split(/[,;]+/)) {
@@ -117,7 +117,7 @@ function parseNumbers(data: Buffer | null): Numbers {
   return numbers;
 }
 
-/** As in ZooKeeper, limits that cannot be read refuse every write. */
+/** As in ZooKeeper, every write is refused if the limits cannot be parsed. */
 function checked(data: Buffer | null): Buffer | null {
   const text = data?.toString() ?? "";
   const isGood =

@@ -1,4 +1,4 @@
-/** The requests that change nothing. */
+/** The handlers of read requests. */
 import type { JuteReader, JuteWriter } from "../wire/jute.ts";
 import { writeAcl, writeStat } from "../wire/records.ts";
 import { checkAccess, isPermitted, maskAcl, Perm, userOf } from "./access.ts";
@@ -19,7 +19,7 @@ export function readRead(request: JuteReader): Read {
 export const exists: Handler = (keeper, caller, request) => {
   const { path, watch } = readRead(request);
   if (path.includes("\0")) refuse("badArguments");
-  // It waits for the znode to be created, too.
+  // exists() sets a watch also on a missing znode: it fires when the znode is created.
   if (watch) keeper.watches.data.add(path, caller, "one-shot");
   const stat = keeper.tree.get(path).stat();
   return (writer) => writeStat(writer, stat);
@@ -91,7 +91,7 @@ export const whoAmI: Handler =
       writer.string(userOf(identity));
     });
 
-/** There is only one server, and it has caught up with itself. */
+/** With one server there is nothing to wait for. */
 export const sync: Handler = (_keeper, _caller, request) => {
   const path = request.string();
   return (writer) => writer.string(path);

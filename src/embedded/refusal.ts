@@ -2,12 +2,12 @@ import { ErrorCode } from "../wire/protocol.ts";
 import type { Body } from "./handler.ts";
 
 /**
- * The server refuses one request. Not an Error: its stack is never read, and taking one costs
+ * The refusal of one request. Not an Error: nobody reads its stack, and recording a stack costs
  * more than the request.
  */
 export class Refusal {
   readonly code: number;
-  /** Follows the error; hardly ever there. */
+  /** A body for the error reply; most have none. */
   readonly body: Body | undefined;
 
   constructor(code: number, body?: Body) {

@@ -1,6 +1,6 @@
 /**
- * The state of the server and the changes it can go through. Everything happens in one turn of the
- * event loop, one thing after the other: the order of zxids, events and replies is total.
+ * The state of the server, and all changes to it. Each change runs within one turn of the event
+ * loop, so zxids, events and replies have one total order.
  */
 import type { CheckedChange } from "./check-changes.ts";
 import { type Session, Sessions } from "./sessions.ts";
@@ -13,7 +13,7 @@ export interface ServerStateOptions {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
   readonly enforceQuotas: boolean;
-  /** Milliseconds by a clock that cannot be set. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
 
@@ -33,12 +33,12 @@ export class ServerState {
     return this.#zxid;
   }
 
-  /** The next transaction begins. One that fails has used up its zxid, too. */
+  /** Begins a transaction. A failed transaction uses a zxid too. */
   begin(): Moment {
     return { zxid: ++this.#zxid, time: Date.now() };
   }
 
-  /** Makes a change that has been checked; the znode concerned, unless it is gone. */
+  /** Applies a checked change. Returns the znode, or undefined if it was deleted. */
   apply(change: CheckedChange, moment: Moment): Znode | undefined {
     switch (change.type) {
       case "create":
@@ -55,7 +55,7 @@ export class ServerState {
     }
   }
 
-  /** Within the bounds that the server sets. */
+  /** Limits a session timeout to the bounds of the settings. */
   negotiate(timeoutMs: number): number {
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.options;
     return Math.min(Math.max(timeoutMs, minSessionTimeoutMs), maxSessionTimeoutMs);
@@ -66,7 +66,7 @@ export class ServerState {
     return this.sessions.open(timeoutMs);
   }
 
-  /** Ends a session, and with it its ephemerals. Its connection is left to the caller. */
+  /** Ends a session and deletes its ephemeral znodes. The caller closes its connection. */
   endSession(session: Session): void {
     const { zxid } = this.begin();
     for (const path of [...(this.tree.ephemerals.get(session.id) ?? [])])
@@ -82,8 +82,8 @@ export class ServerState {
   }
 
   /**
-   * Deletes containers that have become empty, and childless znodes that have not changed for
-   * their time to live.
+   * Deletes containers that have become empty, and childless TTL znodes that have not changed for
+   * their TTL.
    */
   reap(): void {
     const now = Date.now();
@@ -95,7 +95,7 @@ export class ServerState {
 function isOver(znode: Znode | undefined, now: number): boolean {
   if (znode === undefined || znode.childCount > 0) return false;
   const { lifetime, creates, mtime } = znode;
-  // A new container is left alone until it has had its first child.
+  // A container that never had a child is kept.
   if (lifetime.kind === "container") return creates > 0;
   return lifetime.kind === "ttl" && now - mtime > lifetime.ttlMs;
 }

@@ -1,4 +1,4 @@
-/** A ZooKeeper server in memory, for trying things out and for tests. Keeps nothing on disk. */
+/** A ZooKeeper server in memory, for experiments and tests. It stores nothing on disk. */
 import {
   type AddressInfo,
   createServer,
@@ -16,21 +16,21 @@ import { TrafficCounters } from "./traffic-counters.ts";
 export interface EmbeddedServer {
   readonly host: string;
   readonly port: number;
-  /** As a connect string: `127.0.0.1:PORT`, or `unix:PATH`. */
+  /** The connect string: `127.0.0.1:PORT` or `unix:PATH`. */
   readonly address: string;
   /** Closes every connection and forgets all data. */
   stop(): Promise<void>;
-  /** Ends a session now, as if its timeout had passed. False when there is none of that id. */
+  /** Expires a session now. Returns false if no session has this id. */
   expireSession(id: bigint): boolean;
-  /** Hangs up on every client; their sessions live on. */
+  /** Closes every connection; the sessions continue. */
   dropConnections(): void;
-  /** Reads, answers and expires nothing for a while. */
+  /** Reads, answers and expires nothing for `ms` milliseconds. */
   stall(ms: number): void;
 }
 
 const SOCKET = "unix";
 
-/** How often a server that stalls looks whether it may expire sessions again. */
+/** How often a stalled server checks whether it may expire sessions again. */
 const STALL_POLL_MS = 20;
 
 /**
@@ -62,7 +62,7 @@ class MemoryServer implements EmbeddedServer, Host {
   readonly startedAt = performance.now();
   readonly #server: Server;
   readonly #reaper: NodeJS.Timeout;
-  /** Remembered, so that it can still be told when the server has stopped. */
+  /** Stored so that `address` is known after the server has stopped. */
   #listening: AddressInfo = { address: "", family: "", port: 0 };
   #expirer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -159,7 +159,7 @@ class MemoryServer implements EmbeddedServer, Host {
 
   #stallUntil(until: number): void {
     clearTimeout(this.#stall?.timer);
-    // What no timer can wait for is waited for in pieces.
+    // A delay that is too long for one timer is split.
     const ms = Math.min(until - performance.now(), MAX_INT);
     this.#stall = { until, timer: setTimeout(() => this.#goOn(until), ms) };
   }
@@ -175,8 +175,8 @@ class MemoryServer implements EmbeddedServer, Host {
   }
 
   #expireLater(): void {
-    // What clients have sent while the process was busy is read first: they must not pay for our
-    // being late.
+    // Requests that arrived while the process was busy are read first: a busy server must not
+    // expire the sessions of their clients.
     const expire = () => this.isStalled || this.keeper.expireSessions();
     const ms = this.isStalled ? STALL_POLL_MS : this.keeper.sessions.msToNextExpiry() + 1;
     this.#expirer = setTimeout(() => {

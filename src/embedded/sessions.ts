@@ -1,12 +1,12 @@
 /**
- * Sessions: who may come back to which, and when one is over. A session outlives its connections.
+ * The sessions of the server: their passwords and their expiry. A session outlives its connections.
  */
 import { randomBytes } from "node:crypto";
 import { ExpiryQueue } from "./expiry-queue.ts";
 
-/** What a session needs to know of the connection it is attached to. */
+/** The part of a connection that its session uses. */
 interface Attached {
-  /** Hangs up without another word. */
+  /** Closes the connection without a reply. */
   destroy(): void;
 }
 
@@ -55,7 +55,10 @@ export class Sessions {
     return this.#sessions.get(id);
   }
 
-  /** Its client has been heard of. False when the session is over. */
+  /**
+   * Moves the expiry of a session whose client sent something. Returns false if the session has
+   * ended.
+   */
   touch(session: Session): boolean {
     if (this.#sessions.get(session.id) !== session) return false;
     this.#expiry.update(session, session.timeoutMs, this.#now());
@@ -67,7 +70,7 @@ export class Sessions {
     this.#expiry.remove(session);
   }
 
-  /** Sessions that sent nothing for their whole timeout. They are still to be ended. */
+  /** Removes and returns the sessions whose timeout has passed. The caller must end them. */
   takeExpired(): Session[] {
     return this.#expiry.takeExpired(this.#now());
   }
@@ -78,8 +81,8 @@ export class Sessions {
 }
 
 /**
- * As ZooKeeper makes them: the server's number (1) in the highest byte, then a time, then room to
- * count.
+ * Session ids as ZooKeeper makes them: the server id (1) in the highest byte, then a time, then a
+ * counter.
  */
 function firstId(time: number): bigint {
   return (BigInt.asUintN(64, BigInt(time) << 24n) >> 8n) | (1n << 56n);

@@ -1,6 +1,6 @@
 /**
- * What a server is started with, complete and checked: a slip must not open it to the network, or
- * crash it later.
+ * Checks the options of a server and adds the defaults: a mistyped option must not open the server
+ * to the network or crash it later.
  */
 import { UsageError } from "../errors.ts";
 
@@ -23,10 +23,13 @@ export interface EmbeddedServerOptions {
   readonly maxSessionTimeoutMs?: number | undefined;
   /** Refuse writes beyond the hard limits of a quota (QuotaExceeded). As zookeeper.enforceQuota. */
   readonly enforceQuotas?: boolean | undefined;
-  /** The largest request, in bytes; who sends more is hung up on. As jute.maxbuffer. */
+  /**
+   * The largest request in bytes; the server closes a connection that sends a longer one. As
+   * jute.maxbuffer.
+   */
   readonly maxRequestBytes?: number | undefined;
   /**
-   * How often empty containers and expired TTL znodes are looked for. As
+   * How often empty containers and expired TTL znodes are deleted. As
    * znode.container.checkIntervalMs.
    */
   readonly containerCheckIntervalMs?: number | undefined;
@@ -36,12 +39,14 @@ export type Settings = {
   readonly [Key in keyof EmbeddedServerOptions]-?: NonNullable<EmbeddedServerOptions[Key]>;
 };
 
-/** What fits a timer, and an int on the wire. */
+/** The largest delay of a timer, and the largest int of the protocol. */
 export const MAX_INT = 2 ** 31 - 1;
-/** A handshake must get through. */
+/** The limit must not refuse a handshake. */
 const MIN_REQUEST_BYTES = 256;
 
-/** Undefined is as good as left out: options often come from an environment. Throws UsageError. */
+/**
+ * An undefined option has its default: options often come from the environment. Throws UsageError.
+ */
 export function settingsOf(options: EmbeddedServerOptions): Settings {
   const {
     port = 0,
@@ -52,7 +57,7 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
   } = options;
   const { maxRequestBytes = 0xf_ffff, containerCheckIntervalMs = 60_000 } = options;
   const { minSessionTimeoutMs = 2 * tickTimeMs, maxSessionTimeoutMs = 20 * tickTimeMs } = options;
-  // Node would listen on every address there is.
+  // With an empty host Node would listen on all addresses.
   if (host === "")
     throw new UsageError("no host to listen on", { hint: "use 127.0.0.1 for this machine only" });
   whole("port", port, 0, 0xffff);

@@ -1,13 +1,13 @@
 import { Opcode } from "../wire/protocol.ts";
 
-/** What went over one connection, or over all of them. */
+/** Counts packets of one connection, or of all connections. */
 export class TrafficCounters {
   received = 0;
   sent = 0;
   authFailures = 0;
 }
 
-/** The names that `cons` has for operations. */
+/** The operation names in the answer to `cons`. */
 const SHORT_NAMES: ReadonlyMap<number, string> = new Map([
   [Opcode.create, "CREA"],
   [Opcode.create2, "CREA"],
@@ -38,10 +38,10 @@ const SHORT_NAMES: ReadonlyMap<number, string> = new Map([
   [Opcode.closeSession, "CLOS"],
 ]);
 
-/** What is known of a connection besides: the last thing that was done for it. */
+/** Also records the last operation of a connection. */
 export class ConnectionTraffic extends TrafficCounters {
   readonly establishedAt = Date.now();
-  /** Every session begins with its own creation. */
+  /** The first operation of every connection is the handshake. */
   lastOperation = "SESS";
   lastXid = 0;
   lastZxid = 0n;
@@ -49,7 +49,7 @@ export class ConnectionTraffic extends TrafficCounters {
 
   noteReply(opcode: number, xid: number, zxid: bigint): void {
     this.lastOperation = SHORT_NAMES.get(opcode) ?? "NA";
-    // Pings and the like have no numbers of their own.
+    // Pings and other special requests have negative xids.
     if (xid >= 0) this.lastXid = xid;
     this.lastZxid = zxid;
     this.lastReplyAt = Date.now();

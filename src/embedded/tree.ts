@@ -1,6 +1,5 @@
 /**
- * The znodes. Changes have been checked when they come here; they are made at once, and watchers
- * hear of them at once.
+ * The tree of znodes. Applies changes that have been checked, and sends the watch events at once.
  */
 import type { AclRecord } from "../wire/records.ts";
 import { OPEN_ACL, READ_ACL } from "./access.ts";
@@ -15,11 +14,11 @@ export interface NewZnode {
   readonly data: Buffer | null;
   readonly acl: readonly AclRecord[];
   readonly lifetime: Lifetime;
-  /** How many children its parent has had, this one counted. */
+  /** How many children the parent has ever had, this one included. */
   readonly parentCreates: number;
 }
 
-/** When a change happened, by both clocks. */
+/** The time of a change: its zxid and the wall-clock time. */
 export interface Moment {
   readonly zxid: bigint;
   readonly time: number;
@@ -31,7 +30,7 @@ export class Tree {
   readonly #root: Znode;
   readonly #znodes = new Map<string, Znode>();
   readonly #ephemerals = new Map<bigint, Set<string>>();
-  /** Containers and znodes with a time to live. */
+  /** Containers and TTL znodes. */
   readonly #reapable = new Set<string>();
   #bytes = 0;
 
@@ -48,7 +47,7 @@ export class Tree {
     config.aversion = -1;
   }
 
-  /** The root answers to "" too. */
+  /** Finds the root also by "". */
   find(path: string): Znode | undefined {
     return path === "" ? this.#root : this.#znodes.get(path);
   }
@@ -57,7 +56,9 @@ export class Tree {
     return this.find(path) ?? refuse("noNode");
   }
 
-  /** As servers count: the root twice, because of its two names. */
+  /**
+   * The number of znodes as servers count them: the root counts twice, because it has two names.
+   */
   get size(): number {
     return this.#znodes.size + 1;
   }
@@ -66,7 +67,7 @@ export class Tree {
     return this.#bytes;
   }
 
-  /** The sessions that own ephemerals, with their paths. */
+  /** The paths of ephemeral znodes by owning session. */
   get ephemerals(): ReadonlyMap<bigint, ReadonlySet<string>> {
     return this.#ephemerals;
   }
@@ -77,7 +78,7 @@ export class Tree {
 
   countBelow(path: string): number {
     if (path === "/") return this.#znodes.size - 1;
-    // By its other name the root is below itself.
+    // By its name "/" the root counts as a descendant of "".
     if (path === "") return this.#znodes.size;
     let count = 0;
     const waiting = [path];
@@ -93,7 +94,7 @@ export class Tree {
   create({ path, data, acl, lifetime, parentCreates }: NewZnode, { zxid, time }: Moment): Znode {
     const { parent: parentPath, name } = splitPath(path);
     const parent = this.get(parentPath);
-    // A counter that has run over stays where it is, and with it the zxid.
+    // A counter that has overflowed is not moved back, nor is pzxid.
     if (parentCreates > parent.creates) {
       parent.creates = parentCreates;
       parent.pzxid = zxid;
@@ -143,7 +144,7 @@ export class Tree {
     return znode;
   }
 
-  /** Part of every tree from the beginning. */
+  /** Creates a znode that every tree has from the start. */
   #plant(path: string): Znode {
     const znode = new Znode(Buffer.alloc(0), OPEN_ACL, PERSISTENT, 0n, 0);
     this.#znodes.set(path, znode);

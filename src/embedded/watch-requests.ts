@@ -1,4 +1,4 @@
-/** The requests that are about watches only. */
+/** The handlers of requests that only concern watches. */
 import { type JuteReader, MalformedFrameError } from "../wire/jute.ts";
 import { AddWatchMode, EventType, WatcherType } from "../wire/protocol.ts";
 import type { Handler, RequestSource } from "./handler.ts";
@@ -11,7 +11,7 @@ function readPaths(request: JuteReader): string[] {
 }
 
 /**
- * A client that comes back has watches set; it hears at once what it has missed since
+ * Registers the watches of a reconnected client, and sends at once the events that it missed since
  * `relativeZxid`.
  */
 export const setWatches: Handler = (keeper, caller, request) => {
@@ -21,7 +21,7 @@ export const setWatches: Handler = (keeper, caller, request) => {
   return undefined;
 };
 
-/** Persistent watches are only set: their zxids are not compared. */
+/** Persistent watches are registered without events for missed changes, as in ZooKeeper. */
 export const setWatches2: Handler = (keeper, caller, request) => {
   const relativeZxid = request.long();
   const [data, exist, children] = [readPaths(request), readPaths(request), readPaths(request)];

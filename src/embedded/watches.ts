@@ -1,17 +1,17 @@
 /**
- * Who is to be told of which change. A watch belongs to a connection and ends with it; a client
- * sets it again on its next connection.
+ * The watches of all clients. A watch belongs to a connection and ends with it; the client
+ * registers it again on its next connection.
  */
 import { EventType } from "../wire/protocol.ts";
 import type { AclRecord } from "../wire/records.ts";
 
 /** A connection that events can be sent to. */
 export interface Watcher {
-  /** Hears nothing of a znode whose access list does not let it read. */
+  /** Sends an event, unless the ACL of the znode denies the client READ. */
   notify(type: number, path: string, acl: readonly AclRecord[]): void;
 }
 
-/** A znode that something has happened to, or that had children come or go. */
+/** A changed znode, or one whose children changed. */
 export interface Changed {
   readonly path: string;
   readonly acl: readonly AclRecord[];
@@ -20,13 +20,13 @@ export interface Changed {
 export type WatchMode = "one-shot" | "persistent" | "recursive";
 
 /**
- * Watches of one sort, data or children. As in ZooKeeper 3.8, a watcher has one mode per path: the
- * last one asked for.
+ * The data watches or the child watches. As in ZooKeeper 3.8, a watcher has one mode per path: the
+ * one it requested last.
  */
 export class WatchTable {
   readonly #byPath = new Map<string, Map<Watcher, WatchMode>>();
   readonly #byWatcher = new Map<Watcher, Set<string>>();
-  /** While there are none, ancestors need not be looked at. */
+  /** The number of recursive watches. If it is 0, events need not be matched with ancestors. */
   #recursive = 0;
 
   add(path: string, watcher: Watcher, mode: WatchMode): void {
@@ -39,7 +39,7 @@ export class WatchTable {
     else paths.add(path);
   }
 
-  /** False when there was no such watch. */
+  /** Returns false if the watch did not exist. */
   remove(path: string, watcher: Watcher): boolean {
     if (!this.#byWatcher.get(watcher)?.delete(path)) return false;
     this.#forget(path, watcher);
@@ -52,16 +52,16 @@ export class WatchTable {
   }
 
   /**
-   * Whether anybody at all watches the path: that is what ZooKeeper 3.8 looks at when one of them
-   * asks.
+   * Returns true if any watcher watches the path: ZooKeeper 3.8 answers checkWatches in this way,
+   * whichever watcher asks.
    */
   isWatched(path: string): boolean {
     return this.#byPath.has(path);
   }
 
   /**
-   * Notifies every watcher concerned, except those in `told`; returns all of them. Uses up
-   * one-shot watches.
+   * Notifies the watchers of a path, except those in `told`, and returns all of them. Removes the
+   * one-shot watches that fire.
    */
   trigger(type: number, { path, acl }: Changed, told?: ReadonlySet<Watcher>): ReadonlySet<Watcher> {
     if (this.#byPath.size === 0) return NO_WATCHERS;
@@ -80,12 +80,10 @@ export class WatchTable {
     return this.#byWatcher.size;
   }
 
-  /** Every watched path with its watchers. */
   get paths(): ReadonlyMap<string, ReadonlyMap<Watcher, WatchMode>> {
     return this.#byPath;
   }
 
-  /** Every watcher with its paths. */
   get watchers(): ReadonlyMap<Watcher, ReadonlySet<string>> {
     return this.#byWatcher;
   }
@@ -122,7 +120,7 @@ export class WatchTable {
 
 const NO_WATCHERS: ReadonlySet<Watcher> = new Set();
 
-/** The two tables, and which of them a change concerns. */
+/** The two tables of watches, and the events that each change fires in them. */
 export class Watches {
   readonly data = new WatchTable();
   readonly children = new WatchTable();

@@ -1,4 +1,4 @@
-/** The requests that change znodes. Each takes a zxid, whether it succeeds or not. */
+/** The handlers of write requests. Each uses a zxid, whether it succeeds or not. */
 import type { JuteReader } from "../wire/jute.ts";
 import { type ErrorCode, Opcode } from "../wire/protocol.ts";
 import {
@@ -21,14 +21,14 @@ import type { Body, Handler, RequestSource } from "./handler.ts";
 import { refuse } from "./refusal.ts";
 import type { ServerState } from "./server-state.ts";
 
-/** Reads a request; the result checks it. */
+/** Reads a request and returns the function that checks it. */
 type Reading = (request: JuteReader) => Prepare;
-export type Prepare = (around: CheckContext) => CheckedChange;
+export type Prepare = (context: CheckContext) => CheckedChange;
 
 function create(opcode: number): Reading {
   return (request) => {
     const record = readOwnCreate(request, opcode);
-    return (around) => checkCreate(around, opcode, record);
+    return (context) => checkCreate(context, opcode, record);
   };
 }
 
@@ -40,32 +40,32 @@ export function readOwnCreate(request: JuteReader, opcode: number): CreateRecord
 export const deleteNode: Reading = (request) => {
   const path = request.text();
   const version = request.int();
-  return (around) => checkDelete(around, path, version);
+  return (context) => checkDelete(context, path, version);
 };
 
 export const setData: Reading = (request) => {
   const path = request.text();
   const data = own(request.buffer());
   const version = request.int();
-  return (around) => checkSetData(around, path, data, version);
+  return (context) => checkSetData(context, path, data, version);
 };
 
 const setAcl: Reading = (request) => {
   const path = request.text();
   const acl = request.vector(() => readAcl(request));
   const version = request.int();
-  return (around) => checkSetAcl(around, path, acl, version);
+  return (context) => checkSetAcl(context, path, acl, version);
 };
 
 export const check: Reading = (request) => {
   const path = request.text();
   const version = request.int();
-  return (around) => checkVersion(around, path, version);
+  return (context) => checkVersion(context, path, version);
 };
 
 /**
- * Data are kept for long. In memory of their own: a few bytes must not keep what they arrived in,
- * nor a shared pool.
+ * Copies data that will be stored: a slice of the receive buffer or of Node's pool would keep the
+ * whole buffer in memory.
  */
 function own(data: Buffer | null): Buffer | null {
   if (data === null) return null;
@@ -74,7 +74,7 @@ function own(data: Buffer | null): Buffer | null {
   return copy;
 }
 
-export function circumstances(
+export function checkContext(
   keeper: ServerState,
   { identities, session }: RequestSource,
   find: CheckContext["find"],
@@ -88,7 +88,7 @@ export function circumstances(
   };
 }
 
-/** A request with one change, answered by what `answer` makes of it. */
+/** The handler of a request with one change; `answer` returns the body of its reply. */
 function one(
   reading: Reading,
   answer: (change: CheckedChange, stat: StatRecord | undefined) => Body | undefined,
@@ -96,7 +96,7 @@ function one(
   return (keeper, caller, request) => {
     const moment = keeper.begin();
     const prepare = reading(request);
-    const change = prepare(circumstances(keeper, caller, (path) => keeper.tree.find(path)));
+    const change = prepare(checkContext(keeper, caller, (path) => keeper.tree.find(path)));
     return answer(change, keeper.apply(change, moment)?.stat());
   };
 }
@@ -125,7 +125,7 @@ export const writeHandlers: readonly (readonly [opcode: number, handler: Handler
   [Opcode.setData, one(setData, stat)],
   [Opcode.setAcl, one(setAcl, stat)],
   [Opcode.check, one(check, stat)],
-  // Asked by the server itself; and what only an ensemble can do.
+  // Requests that only a server sends to itself, and operations of an ensemble.
   [Opcode.deleteContainer, refusing("badArguments")],
   [Opcode.reconfig, refusing("reconfigDisabled")],
 ];

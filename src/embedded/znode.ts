@@ -1,6 +1,6 @@
 import type { AclRecord, StatRecord } from "../wire/records.ts";
 
-/** What ends a znode, besides a delete. */
+/** What deletes a znode besides a delete request. */
 export type Lifetime =
   | { readonly kind: "persistent" }
   | { readonly kind: "ephemeral"; readonly owner: bigint }
@@ -10,17 +10,14 @@ export type Lifetime =
 export const PERSISTENT: Lifetime = { kind: "persistent" };
 export const CONTAINER: Lifetime = { kind: "container" };
 
-/**
- * The checks before a change look at this much of a znode; within a multi it may exist in no tree
- * yet.
- */
+/** The part of a znode that the checks use. Within a multi the znode may not be in the tree yet. */
 export interface ZnodeState {
   readonly data: Buffer | null;
   readonly acl: readonly AclRecord[];
   readonly lifetime: Lifetime;
   readonly version: number;
   readonly aversion: number;
-  /** How many children were ever created: what sequence numbers are taken from. */
+  /** How many children were ever created: the next sequence number. */
   readonly creates: number;
   readonly childCount: number;
 }
@@ -75,7 +72,7 @@ export class Znode implements ZnodeState {
     this.#children?.delete(name);
   }
 
-  /** As clients see it now; later changes do not show in it. */
+  /** Returns a copy: later changes do not alter it. */
   stat(): StatRecord {
     const { czxid, mzxid, ctime, mtime, version, aversion, pzxid, childCount, lifetime } = this;
     return {
@@ -84,8 +81,8 @@ export class Znode implements ZnodeState {
       ctime,
       mtime,
       version,
-      // Creations and deletions: every child that was created and is not there any more has been
-      // deleted.
+      // cversion counts creations and deletions. Deletions are creates − childCount, so the sum is
+      // 2 × creates − childCount.
       cversion: (this.creates * 2 - childCount) | 0,
       aversion,
       ephemeralOwner: lifetime.kind === "ephemeral" ? lifetime.owner : 0n,
