@@ -21,7 +21,7 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * The same in zkCli's own spellings (`-timeout 5000`, `create -t 5000`): a plain number is
+ * Reads a duration of a zkCli option (`-timeout 5000`, `create -t 5000`), where a plain number is
  * milliseconds. Throws UsageError.
  */
 export function parseZkcliDuration(text: string): number {
@@ -35,14 +35,14 @@ export function parseZkcliDuration(text: string): number {
   return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? ""] ?? 1));
 }
 
-/** Whether ZooKeeper can be asked for such a session timeout: it counts milliseconds in 32 bits. */
+/** True for a session timeout that the protocol can carry: an int of milliseconds. */
 export function isTimeout(ms: number): boolean {
   return Number.isInteger(ms) && ms > 0 && ms < 2 ** 31;
 }
 
 export const TIMEOUT_RANGE = "more than 0, less than 25 days";
 
-/** As one would write it: 90000 is `90s`, 1500 is `1500ms`. */
+/** Writes a duration in its shortest form: 90000 is `90s`, 1500 is `1500ms`. */
 export function formatDuration(ms: number): string {
   const units = Object.entries(UNIT_MS).filter(
     ([unit, size]) => unit !== "" && ms > 0 && ms % size === 0,

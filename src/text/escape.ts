@@ -1,6 +1,6 @@
 /**
- * Makes text from outside safe to show. Names, data and messages come from every client that may
- * write to the ensemble, and a terminal obeys the control characters that it prints.
+ * Escapes text from outside. Names, data and messages may come from any client that can write to
+ * the ensemble, and a terminal executes the control characters in its input.
  */
 
 // Escaped are controls (C0, DEL, C1), line separators, direction marks and characters without a
@@ -74,7 +74,7 @@ function escapeCharacter(character: string): string {
   return point < 0x10000 ? `\\u${hex(point, 4)}` : `\\u{${hex(point, 0)}}`;
 }
 
-/** JSON knows four digits only: a character beyond them is the two halves of its pair. */
+/** JSON has escapes of four digits only: a higher code point becomes a surrogate pair. */
 function jsonEscape(character: string): string {
   return Array.from(
     { length: character.length },

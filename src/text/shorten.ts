@@ -1,5 +1,5 @@
 /**
- * At most `length` characters, the last of them `…` where something was cut off; never half a
+ * Shortens a text to `length` characters, the last one `…` if something was cut off. Never splits a
  * surrogate pair.
  */
 export function shorten(text: string, length: number): string {

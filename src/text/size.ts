@@ -14,7 +14,7 @@ export function parseSize(text: string): number {
   return Math.round(Number(digits) * (UNITS[unit.toLowerCase()] ?? 1));
 }
 
-/** For people: `812 bytes`, `680 KB`, `1.5 GB`. */
+/** Formats a size for messages: `812 bytes`, `680 KB`, `1.5 GB`. */
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return bytes === 1 ? "1 byte" : `${bytes} bytes`;
   const units = ["KB", "MB", "GB"];

@@ -1,7 +1,4 @@
-/**
- * Node's own UTF-8 entry points on Buffer: public since the beginning, left out of the type
- * package.
- */
+/** Node's UTF-8 methods of Buffer, which @types/node does not declare. */
 interface Buffer {
   utf8Write(text: string, offset: number): number;
   utf8Slice(start: number, end: number): string;

@@ -1,8 +1,6 @@
 import { type JuteReader, MalformedFrameError } from "./jute.ts";
 
-/**
- * A frame that is announced to be longer than the reader takes. Nothing of it has been buffered.
- */
+/** The length of a frame exceeds the reader's limit. Nothing of the frame has been buffered. */
 export class OversizedFrameError extends MalformedFrameError {
   readonly length: number;
   readonly limit: number;
@@ -15,8 +13,8 @@ export class OversizedFrameError extends MalformedFrameError {
 }
 
 /**
- * Cuts a byte stream into length-prefixed frames in linear time: a frame that arrived whole is read
- * in place, one that spans chunks is copied once into a buffer of its exact size.
+ * Splits a byte stream into length-prefixed frames in linear time: a frame within one chunk is read
+ * in place; a frame that spans chunks is copied once, into a buffer of its exact size.
  */
 export class FrameReader {
   readonly #backlog: Buffer[] = [];
@@ -28,8 +26,8 @@ export class FrameReader {
   #bodyFilled = 0;
 
   /**
-   * Frames longer than this are refused; a stranger's first bytes read as a length are usually
-   * huge.
+   * Longer frames are refused. If the peer does not speak ZooKeeper's protocol, its first bytes
+   * read as a length are usually huge.
    */
   maxLength: number;
 
@@ -42,7 +40,7 @@ export class FrameReader {
   }
 
   /**
-   * Points `reader` at the next whole frame; false when more bytes are needed. Throws
+   * Points `reader` at the next complete frame. Returns false if more bytes are needed. Throws
    * MalformedFrameError.
    */
   next(reader: JuteReader): boolean {

@@ -1,14 +1,11 @@
 /// <reference path="./buffer-fast-paths.d.ts" />
 /**
- * Jute, ZooKeeper's serialisation: big-endian integers, length-prefixed strings and buffers (-1 is
- * null), inline records. Written for throughput: one writer collects the frames of a whole turn,
- * one reader walks a received chunk in place.
+ * Jute, ZooKeeper's serialisation: big-endian integers, length-prefixed strings and buffers (length
+ * -1 is null), inline records. For throughput one writer collects the frames of a turn of the event
+ * loop, and one reader reads a received chunk in place.
  */
 
-/**
- * A reply that ends early or counts wrongly. The connection that sent it cannot be trusted any
- * further.
- */
+/** A frame that ends early or has a wrong count. The rest of its connection cannot be parsed. */
 export class MalformedFrameError extends Error {
   override readonly name: string = "MalformedFrameError";
 }
@@ -20,12 +17,12 @@ const NULL_LENGTH = -1;
  */
 const COPY_BELOW = 4096;
 /**
- * And below this part of its memory, which may hold many values: one that is kept keeps at most
- * twice its length alive.
+ * Data below this share of its memory is copied too: a stored value then keeps at most twice its
+ * length alive.
  */
 const COPY_BELOW_SHARE = 0.5;
 const INITIAL_SIZE = 4096;
-/** A buffer that one large write has grown past this is not kept for the next turn. */
+/** A buffer that has grown past this size is not reused in the next turn. */
 const KEEP_BELOW = 1 << 20;
 
 export class JuteWriter {
@@ -36,7 +33,7 @@ export class JuteWriter {
     return this.#length;
   }
 
-  /** Starts a frame; give the result to {@link endFrame}. */
+  /** Starts a frame; pass the result to {@link endFrame}. */
   beginFrame(): number {
     this.int(0);
     return this.#length;
@@ -46,7 +43,7 @@ export class JuteWriter {
     this.#buffer.writeInt32BE(this.#length - start, start - 4);
   }
 
-  /** Takes back everything written since {@link length} was `length`. */
+  /** Removes everything written since {@link length} was `length`. */
   cutBack(length: number): void {
     this.#length = length;
   }
@@ -85,7 +82,7 @@ export class JuteWriter {
 
   string(value: string | null): void {
     if (value === null) return this.int(NULL_LENGTH);
-    // Three bytes is the most that one UTF-16 unit can take in UTF-8.
+    // A UTF-16 unit takes at most three bytes in UTF-8.
     this.#reserve(4 + value.length * 3);
     const written = this.#buffer.utf8Write(value, this.#length + 4);
     this.#buffer.writeInt32BE(written, this.#length);
@@ -97,10 +94,9 @@ export class JuteWriter {
     for (const item of items) write(item);
   }
 
-  /** The bytes collected since the last call; the writer starts afresh. */
+  /** Returns the bytes collected since the last call, and empties the writer. */
   take(): Buffer {
-    // A copy, because the socket may keep the bytes while the writer goes on filling its own
-    // buffer.
+    // A copy: the socket may keep the bytes while the writer fills its buffer again.
     const taken = Buffer.allocUnsafe(this.#length);
     this.#buffer.copy(taken, 0, 0, this.#length);
     this.#length = 0;
@@ -139,7 +135,7 @@ export class JuteReader {
     return this.#end - this.#position;
   }
 
-  /** Another reader at the same place, to look ahead with. */
+  /** Returns a second reader at the same position, to look ahead. */
   fork(): JuteReader {
     return new JuteReader(this.#buffer, this.#position, this.#end);
   }
@@ -152,7 +148,7 @@ export class JuteReader {
     return this.#buffer.readBigInt64BE(this.#advance(8));
   }
 
-  /** A 64-bit value that fits a double: times, never ids. */
+  /** Writes a 64-bit value that a double can hold: times, never ids. */
   time(): number {
     const at = this.#advance(8);
     return this.#buffer.readInt32BE(at) * 0x1_0000_0000 + this.#buffer.readUInt32BE(at + 4);
@@ -191,8 +187,8 @@ export class JuteReader {
   vector<T>(read: () => T): T[] {
     const count = this.int();
     if (count === NULL_LENGTH) return [];
-    // Every item takes at least four bytes, so a count beyond the frame is a lie that must not size
-    // an array.
+    // Every item has at least four bytes. A count that cannot fit into the frame is wrong and must
+    // not size an array.
     if (count < 0 || count > this.remaining / 4)
       throw new MalformedFrameError(`a vector of ${count} in ${this.remaining} bytes`);
     const items = new Array<T>(count);

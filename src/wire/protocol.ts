@@ -34,12 +34,12 @@ export const Opcode = {
 } as const;
 export type OpcodeName = keyof typeof Opcode;
 
-/** For traces: the name of an opcode, or its number when it is none of ours. */
+/** Returns the name of an opcode, or its number if it is unknown, for traces. */
 export function opcodeName(opcode: number): string {
   return Object.entries(Opcode).find(([, number]) => number === opcode)?.[0] ?? `op ${opcode}`;
 }
 
-/** Replies that do not answer a numbered request. */
+/** The xids of replies that answer no numbered request. */
 export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
 
 export const EventType = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 } as const;

@@ -1,7 +1,7 @@
 import { type JuteReader, type JuteWriter, MalformedFrameError } from "./jute.ts";
 import { Opcode } from "./protocol.ts";
 
-/** Stat as the wire orders it. */
+/** Stat, with its fields in the order of the protocol. */
 export interface StatRecord {
   czxid: bigint;
   mzxid: bigint;
@@ -84,7 +84,7 @@ export interface CreateRecord {
   readonly data: Buffer | null;
   readonly acl: readonly AclRecord[];
   readonly flags: number;
-  /** Only where {@link readCreate} was told that there is one. */
+  /** Present only if {@link readCreate} was called for a createTTL. */
   readonly ttlMs?: bigint;
 }
 
@@ -119,8 +119,8 @@ export function writeConnectRequest(writer: JuteWriter, request: ConnectRequest)
 }
 
 /**
- * As {@link ConnectRequest}; clients before 3.4 leave the flag out, and do not expect one in the
- * answer.
+ * Reads a {@link ConnectRequest}. Clients before 3.4 omit the read-only flag and expect none in the
+ * reply.
  */
 export function readConnectRequest(
   reader: JuteReader,
@@ -137,7 +137,7 @@ export function readConnectRequest(
 }
 
 export interface ConnectResponse {
-  /** Servers of Apache ZooKeeper say 0. */
+  /** Servers of Apache ZooKeeper send 0. */
   readonly protocolVersion: number;
   /** Zero or less: the session has expired. */
   readonly timeoutMs: number;
@@ -152,7 +152,7 @@ export function readConnectResponse(reader: JuteReader): ConnectResponse {
     timeoutMs: reader.int(),
     sessionId: reader.long(),
     password: reader.buffer() ?? Buffer.alloc(16),
-    // Servers before 3.4 leave the flag out.
+    // Servers before 3.4 omit the flag.
     readOnly: reader.remaining > 0 && reader.boolean(),
   };
 }
@@ -181,8 +181,8 @@ export function readMultiHeader(reader: JuteReader): { type: number; done: boole
 }
 
 /**
- * The error number of one result of a multiRead, or 0 where its answer follows. Apache's servers
- * send an error as a result of its own type with the number behind it; others set the number in the
+ * Reads the error code of one result of a multiRead; after 0 the result follows. Apache's servers
+ * send an error as a result of its own type followed by the code; other servers set the code in the
  * header of the read and send no body.
  */
 export function readResultCode(reader: JuteReader, expected: number): number {
