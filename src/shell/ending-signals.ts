@@ -3,7 +3,7 @@ import { exitCodeOf } from "../exit-codes.ts";
 import type { OutputWriter } from "../io/output-writer.ts";
 import type { EndingSignal, Services } from "./runtime.ts";
 
-/** How long the readers of our output may take once a signal has come. */
+/** How long the readers of our output may take after a signal. */
 const READER_GRACE_MS = 500;
 
 /** Turns signals that end the program into one AbortSignal and an exit code. */
@@ -24,7 +24,7 @@ export class EndingSignals {
     return this.#interrupt.signal;
   }
 
-  /** The program's exit code, whatever else fails, once a signal has come. */
+  /** The program's exit code after a signal. It replaces the code of any error. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }
@@ -38,7 +38,7 @@ export class EndingSignals {
     const interrupted = new InterruptedError(undefined, { signal });
     this.#exitCode ??= exitCodeOf(interrupted);
     this.#interrupt.abort(interrupted);
-    // A reader that has stopped reading must not keep the program from closing its session.
+    // A blocked reader must not stop the program from closing its session.
     this.#abandoning ??= setInterval(
       () => this.#writer.abandon(READER_GRACE_MS, interrupted),
       READER_GRACE_MS,

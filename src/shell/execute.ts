@@ -1,4 +1,4 @@
-/** Runs an invocation and writes what it says. Every front end comes through here. */
+/** Runs an invocation and writes its results. Every front end uses this. */
 import { Outside, type Reader } from "../commands/arguments.ts";
 import type { Context } from "../commands/command.ts";
 import { cannotRead, RefusedError, UsageError } from "../errors.ts";
@@ -9,10 +9,10 @@ import { type Control, isControl, type Result } from "../results/result.ts";
 import { Frame } from "./frame.ts";
 import type { Invocation } from "./parsing/parser.ts";
 
-/** Asks a person. Only there where a person can answer. */
+/** Asks the user. Present only if a user can answer. */
 export interface Asker {
   confirm(question: string, signal: AbortSignal): Promise<boolean>;
-  /** The answer is not shown while it is typed. */
+  /** Asks without showing the answer while it is typed. */
   secret(question: string, signal: AbortSignal): Promise<string>;
 }
 
@@ -20,53 +20,52 @@ export interface Execution {
   readonly io: Io;
   readonly context: Context;
   /**
-   * Asked for when the command is under way already, so that loading the renderer costs no time of
-   * its own.
+   * Called after the requests have been sent, so that the renderer is loaded while the server
+   * works.
    */
   readonly renderer: () => Promise<Renderer> | Renderer;
-  /** Where results are written, without a status; straight to `io` when left out. */
+  /** Takes the results, without a status. Default: they are written to `io` directly. */
   readonly output?: ResultOutput;
   readonly isReadOnly: boolean;
   /**
-   * `yes`: every question is answered with yes. Left out: nobody can be asked. A function is called
-   * at the first question.
+   * `yes` answers every question with yes. Undefined: no user can be asked. A function is called at
+   * the first question.
    */
   readonly asker?: Asker | "yes" | (() => Asker | undefined);
-  /** Called as soon as a command that makes all its requests at once has made them. */
+  /** Called when a command that makes all its requests at once has made them. */
   readonly onRequestsMade?: () => void;
-  /** Acts on what is meant for the shell rather than for the reader. */
+  /** Handles a control for the shell, such as quit. */
   readonly onControl?: (control: Control) => void;
-  /** Shows what the command waits for until something else is shown. */
+  /** Shows a status until the next output. */
   readonly onStatus?: (status: Status) => void;
-  /** The bytes that `-` stands for; stdin when left out. */
+  /** Reads the bytes for `-`. Default: stdin. */
   readonly readStdin?: () => Promise<Buffer>;
 }
 
-/** Takes what results say, stdout and stderr in their order. */
+/** Takes rendered results and keeps the order of stdout and stderr. */
 export interface ResultOutput {
-  /** A promise when the writer has to wait. */
+  /** Returns a promise if the caller must wait. */
   write(rendered: Pick<Rendered, "out" | "err">): Promise<void> | undefined;
   /** Resolves when everything has been written. */
   flush(): Promise<void>;
 }
 
-/** A command under way. */
+/** A command that has been started. */
 export interface Running {
   /**
-   * Writes what the command says; the exit code when it has done its work. Throws what it threw, at
-   * once or later.
+   * Writes the results and returns the exit code. Throws or rejects with the error of the command.
    */
   finish(): number | Promise<number>;
 }
 
-/** The exit code of a command that has done its work; throws what it threw. */
+/** Runs a command and returns its exit code; throws its error. */
 export async function execute(invocation: Invocation, execution: Execution): Promise<number> {
   const running = await begin(invocation, execution);
   return running.finish();
 }
 
 /**
- * Starts a command: checks, questions, and its first requests. Nothing is written before `finish`.
+ * Starts a command: checks, questions and the first requests. Nothing is written before `finish`.
  */
 export async function begin(invocation: Invocation, execution: Execution): Promise<Running> {
   refuseWrites(invocation, execution);
@@ -77,13 +76,13 @@ export async function begin(invocation: Invocation, execution: Execution): Promi
   return start({ ...invocation, args, options }, { ...execution, context });
 }
 
-/** As {@link begin} in this very turn, for a command that {@link isReady}. */
+/** Like {@link begin}, but synchronous, for a command that {@link isReady}. */
 export function beginNow(invocation: Invocation, execution: Execution): Running {
   refuseWrites(invocation, execution);
   return start(invocation, execution);
 }
 
-/** Nothing has to be read or asked before the command can run. */
+/** True if the command needs neither input nor an answer before it runs. */
 export function isReady({ command, args, options }: Invocation): boolean {
   return (
     command.confirm === undefined &&
@@ -93,7 +92,7 @@ export function isReady({ command, args, options }: Invocation): boolean {
   );
 }
 
-/** All requests are made as soon as the command runs. */
+/** True if the command makes all its requests at once. */
 export function isOneFlight({ command, args, options }: Invocation, context: Context): boolean {
   const { oneFlight = false } = command;
   return typeof oneFlight === "function" ? oneFlight(context, args, options) : oneFlight;
@@ -117,7 +116,7 @@ function start(invocation: Invocation, execution: Execution): Running {
   return running;
 }
 
-/** Asks what has to be asked before the command may run; the context then has the answer. */
+/** Asks the command's question, if any, and returns a context with the answer. */
 async function askFirst(
   { entry, command }: Invocation,
   args: Values,
@@ -157,7 +156,7 @@ async function askFirst(
 class OneResult implements Running {
   readonly #output: Promise<Result | Control>;
   readonly #execution: Execution;
-  /** Known without asking the promise, once it has been settled. */
+  /** The result, when the promise has resolved: read without another turn. */
   #result: Result | Control | undefined;
 
   constructor(output: Promise<Result | Control>, execution: Execution) {
@@ -167,8 +166,7 @@ class OneResult implements Running {
       (result) => {
         this.#result = result;
       },
-      // It may fail while an earlier command is still being written; whoever finishes it sees the
-      // failure then.
+      // A rejection may come while an earlier command is being written; finish() throws it.
       () => {},
     );
   }
@@ -210,7 +208,7 @@ class ManyResults implements Running {
     const frame = new Frame();
     for await (const result of this.#results) {
       await writeRendered(frame.place(renderer.result(result)), this.#execution);
-      // Who knows when the next one comes.
+      // The next result may come much later, so this one is written now.
       await this.#execution.output?.flush();
       code = exitCodeOfResult(result) || code;
     }
@@ -231,8 +229,8 @@ async function writeAtOnce(
   onStatus: Execution["onStatus"],
 ): Promise<void> {
   if (out !== undefined && out.length > 0) await io.writer.write(io.stdout, out);
-  // What is said beside the results can be done without; a program that runs under a lock must not
-  // suffer from it.
+  // A write error on stderr is ignored: messages are optional, and the program under a lock must
+  // not fail because of them.
   if (err !== undefined && err.length > 0) await io.writer.write(io.stderr, err).catch(() => {});
   if (status !== undefined) onStatus?.(status);
 }

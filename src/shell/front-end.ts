@@ -1,6 +1,6 @@
 /**
- * The settings of the program, or of one of its lines, put to use: sessions, renderers, questions,
- * and the context that a command runs in.
+ * Applies the settings of the program or of one line: opens sessions and renderers, asks questions,
+ * and builds the context of a command.
  */
 import type { Context, Program } from "../commands/command.ts";
 import type { GlobalFlags } from "../config/global-options.ts";
@@ -20,15 +20,15 @@ import type { Dialect } from "./parsing/parser.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ShellState } from "./shell-state.ts";
 
-/** A line that is about to run. */
+/** A statement before it runs. */
 export interface Line {
   readonly state: ShellState;
   readonly command: string;
-  /** Left out for commands that need no session. */
+  /** Undefined for commands that need no session. */
   readonly session: Session | undefined;
-  /** Aborted when this line is to end; the program's signal when left out. */
+  /** Aborts this statement. Default: the signal of the program. */
   readonly signal?: AbortSignal;
-  /** Runs the programs of this line; the front end's own when left out. */
+  /** Starts the programs of this statement. Default: those of the front end. */
   readonly processes?: Processes;
   readonly onWatch?: WatchListener;
   readonly onProgress?: (done: number, what: string) => void;
@@ -37,7 +37,7 @@ export interface Line {
 export class FrontEnd {
   readonly settings: Settings;
   readonly runtime: Runtime;
-  /** By the options of the line: lines with the same options share renderer and settings. */
+  /** By the options of a line: lines with the same options share a renderer and settings. */
   readonly #ofLines = new Map<string, FrontEnd>();
   readonly #isOfLine: boolean;
 
@@ -63,12 +63,15 @@ export class FrontEnd {
     return this.settings.session.readOnly ?? false;
   }
 
-  /** Whose rules hold for the words of a line. */
+  /** The dialect in which lines are parsed. */
   get dialect(): Dialect {
     return this.settings.output === "zkcli" ? "zkcli" : "zksh";
   }
 
-  /** The front end of a line with options of its own; this one without any. Throws UsageError. */
+  /**
+   * Returns the front end for a line with its own options, or this one if it has none. Throws
+   * UsageError.
+   */
   forLine(flags: GlobalFlags): FrontEnd {
     if (Object.keys(flags).length === 0) return this;
     const key = JSON.stringify(flags);
@@ -79,12 +82,12 @@ export class FrontEnd {
     return known;
   }
 
-  /** Requests of other lines must not be seen in the trace of this one. */
+  /** True if only this line is traced: requests of other lines must not appear in the trace. */
   get tracesLine(): boolean {
     return this.#isOfLine && this.settings.isDebug;
   }
 
-  /** Runs a line, with the protocol trace on where its own options ask for it. */
+  /** Runs a line, with the protocol trace if its options ask for it. */
   traced<T>(line: () => Promise<T>): Promise<T> {
     return this.tracesLine ? this.runtime.trace.during(line) : line();
   }
@@ -112,14 +115,14 @@ export class FrontEnd {
     await this.runtime.warnings.tell(sessionWarnings({ ...options, auth }));
   }
 
-  /** The servers and the chroot that sessions go to, as they are written. */
+  /** The servers and the chroot as the user gave them. */
   async servers(): Promise<string> {
     const { servers, chroot = "" } = this.settings.session;
     const address = await this.runtime.privateServer?.address();
     return address ?? servers.map(formatAddress).join() + chroot;
   }
 
-  /** A server's release and role, as it reports them; undefined when it does not. */
+  /** Returns the release and role that a server reports, or undefined. */
   async aboutServer(server: string): Promise<string | undefined> {
     const { io, services } = this.runtime;
     const read = (path: string) => io.files.read(path);
@@ -132,14 +135,14 @@ export class FrontEnd {
     return openRenderer(this.io.stdout, settings, this.io.stderr);
   }
 
-  /** Answers the questions of commands; undefined where --no-input forbids them. */
+  /** Answers the questions of commands; undefined with --no-input. */
   get asker(): Execution["asker"] {
     const { isYes, isNoInput } = this.settings;
     if (isYes) return "yes";
     return isNoInput ? undefined : (): Asker | undefined => prompterFor(this.io);
   }
 
-  /** What a command of this front end is executed with. */
+  /** The options for execute() of a command in this front end. */
   execution(context: Context, io: Io = this.io): Execution {
     const { isReadOnly, asker } = this;
     const renderer = () => this.renderer();

@@ -13,10 +13,10 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
   const state = new ShellState(frontEnd, { kind: "one-shot" });
   const progress = new Progress(() => frontEnd.io.stderr);
   const needsSession = seemsToNeedSession(words, program);
-  // Awaited below: a mistake on the command line is reported before a failure to connect.
+  // Not awaited here: a usage error is reported before a connection error.
   if (needsSession) state.session().catch(() => {});
   try {
-    // Loaded only now, so that the connection is made meanwhile.
+    // Loaded here, while the connection is being made.
     const [{ QuickParser }, { execute }] = await Promise.all([
       import("./parsing/quick-parser.ts"),
       import("./execute.ts"),
@@ -38,7 +38,7 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
       ...frontEnd.execution(context, io),
       onStatus: (status) =>
         typeof status === "function" ? progress.start(status) : progress.stop(status),
-      // All requests are made: closeSession can leave in the same write.
+      // All requests are queued, so closeSession leaves in the same write.
       onRequestsMade: () => void session?.close(),
     });
   } finally {

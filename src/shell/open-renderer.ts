@@ -13,8 +13,8 @@ export interface RenderSettings {
 }
 
 /**
- * The renderer for what is written to one stream: colours and widths differ from stream to stream.
- * `stepsTo` is where the steps of a lock go, beside the results.
+ * Opens the renderer for one stream, because colours and widths differ by stream. `stepsTo` is the
+ * stream for the steps of a lock.
  */
 export async function openRenderer(
   output: Output,
@@ -28,7 +28,7 @@ export async function openRenderer(
   ]);
   return createRenderer(format, {
     isTTY: output.isTTY,
-    // A terminal can be resized while something is watched.
+    // A getter, because a terminal can be resized during a watch.
     get columns() {
       return output.columns;
     },
@@ -50,7 +50,7 @@ export async function openRenderer(
   });
 }
 
-/** The palette for one stream. */
+/** Opens the colour theme for one stream. */
 export function openTheme(output: Output, choice: ColorChoice): Promise<Theme> {
   return createTheme(colorLevel(output, choice));
 }
@@ -60,7 +60,7 @@ function colorLevel(output: Output, choice: ColorChoice): ColorLevel {
   return choice === "always" && output.colorLevel === 0 ? 1 : output.colorLevel;
 }
 
-/** The locale says whether the terminal shows more than ASCII. */
+/** Returns true if the locale is UTF-8: the terminal then shows more than ASCII. */
 export function isUnicode({ LC_ALL, LC_CTYPE, LANG, TERM }: Environment): boolean {
   return TERM !== "dumb" && /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || "");
 }

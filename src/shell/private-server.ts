@@ -7,10 +7,9 @@ import { OperationError } from "../errors.ts";
 const MAX_DIRECTORY_BYTES = 70;
 
 /**
- * The server of --embedded: started when the first session is opened, gone with the program. It
- * listens on a socket in a directory that no other user may enter (mkdtemp makes it with mode
- * 0700): on a port every user of the machine could connect. The programs that we run find it by its
- * path.
+ * The server of --embedded: it starts with the first session and stops with the program. It listens
+ * on a socket in a directory with mode 0700 (mkdtemp): every user of the machine could connect to a
+ * port. Programs under a lock get the path in their environment.
  */
 export class PrivateServer {
   readonly #start: (request: ServerRequest) => Promise<RunningServer>;

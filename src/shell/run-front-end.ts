@@ -3,7 +3,7 @@ import type { FrontEnd } from "./front-end.ts";
 import { runOneShot } from "./one-shot.ts";
 import type { ScriptSource } from "./scripts/script.ts";
 
-/** Runs one command, a script, the interactive shell, or what is piped in. */
+/** Runs one command, a script, the interactive shell, or a script from stdin. */
 export async function runFrontEnd(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { io, settings } = frontEnd;
   const { script, scriptFile } = settings;
@@ -24,7 +24,7 @@ export async function runFrontEnd(words: readonly string[], frontEnd: FrontEnd):
 
 async function scriptSource({ io, settings, dialect }: FrontEnd): Promise<ScriptSource> {
   const { script, scriptFile = "-" } = settings;
-  // zkCli has nothing like -c, so our own rules hold for its text.
+  // zkCli has no -c, so its text is parsed as zksh, also in the zkcli dialect.
   if (script !== undefined) return { name: "-c", text: [script] };
   const read =
     dialect === "zkcli"

@@ -1,6 +1,6 @@
 /**
- * What a run of the program has once, for all its front ends and lines. Built in main.ts, where the
- * parts of the process come in; tests build it with parts of their own.
+ * The parts that a run of the program has once, shared by all front ends and lines. main.ts builds
+ * it from the process; tests build it from their own parts.
  */
 import type { Program, RunningServer, ServerRequest } from "../commands/command.ts";
 import type { Warnings } from "../config/warnings.ts";
@@ -15,23 +15,23 @@ export interface Runtime {
   readonly io: Io;
   readonly services: Services;
   readonly program: Program;
-  /** Aborted when a signal ends the whole program. */
+  /** Aborted when a signal ends the program. */
   readonly signal: AbortSignal;
   readonly reporter: ErrorReporter;
   readonly warnings: Warnings;
   readonly trace: Trace;
   /** Starts a server in memory, for `serve`. */
   readonly startServer: (request: ServerRequest) => Promise<RunningServer>;
-  /** The server of --embedded, which sessions go to. */
+  /** The server of --embedded. */
   readonly privateServer?: PrivateServer | undefined;
 }
 
-/** The parts of the process that are no streams, files or programs. */
+/** The other parts of the process, besides streams, files and programs. */
 export interface Services {
   openSession(options: SessionOptions): Promise<Session>;
-  /** A server's release and role, as it reports them; undefined when it does not. */
+  /** Returns the release and role that a server reports, or undefined. */
   about?(server: string, options: SessionOptions): Promise<string | undefined>;
-  /** Whether users other than its owner may read a file. */
+  /** Returns true if users other than the owner may read the file. */
   isReadableByOthers?(path: string): Promise<boolean>;
   /** Calls `listener` for each signal that ends the program; returns the function to stop it. */
   onSignal(listener: (signal: EndingSignal) => void): () => void;
@@ -39,7 +39,7 @@ export interface Services {
   onIdle?(listener: () => void): void;
 }
 
-// Node would open its debugger for anybody who sends SIGUSR1.
+// SIGUSR1 is included because Node would start its debugger on it.
 export const ENDING_SIGNALS = [
   "SIGINT",
   "SIGTERM",

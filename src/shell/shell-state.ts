@@ -1,4 +1,7 @@
-/** What outlives one line: the session, the working znode, credentials, locks and the history. */
+/**
+ * The state that statements share: the session, the working znode, credentials, locks and the
+ * history.
+ */
 import type { Shell } from "../commands/command.ts";
 import { ConnectionError, type LockError } from "../errors.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
@@ -153,7 +156,7 @@ export class ShellState implements Shell {
     }
   }
 
-  /** The locks that went with a session, each told once. */
+  /** Returns the locks that were lost with a session, each only once. */
   takeLostLocks(): readonly string[] {
     return this.#lostLocks.splice(0);
   }
@@ -223,7 +226,7 @@ export class ShellState implements Shell {
   }
 }
 
-/** An ACL on the lock's path can forbid us to delete our own ticket. */
+/** The ACL of the lock path can forbid deleting our own ticket. */
 function notGivenBack(path: string, error: unknown): string {
   const why = error instanceof Error ? error.message : String(error);
   return `${path} could not be released; the end of this session releases it: ${why}`;

@@ -1,6 +1,4 @@
-/**
- * The protocol trace of --debug: for the whole program, or only while a line that asks for it runs.
- */
+/** The protocol trace of --debug: for the whole program, or for one line with that option. */
 export class Trace {
   readonly #write: (line: string) => void;
   readonly #isAlwaysOn: boolean;
@@ -11,7 +9,7 @@ export class Trace {
     this.#isAlwaysOn = isAlwaysOn;
   }
 
-  /** Where sessions write what they send and hear; undefined while nothing is traced. */
+  /** Takes the trace of sent and received packets; undefined while the trace is off. */
   get target(): ((line: string) => void) | undefined {
     return this.#isAlwaysOn || this.#linesTraced > 0 ? this.#write : undefined;
   }

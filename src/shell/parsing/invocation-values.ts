@@ -1,15 +1,15 @@
-/** What the parsers share: words that have found their place become values. */
+/** Shared by the parsers: turns the words of arguments and options into values. */
 import type { Argument, Option, ValueParser } from "../../commands/arguments.ts";
 import type { AnyCommand, CommandEntry } from "../../commands/command.ts";
 import type { Invocation } from "./parser.ts";
 
-/** A command with its arguments and options, taken apart once for all lines that use it. */
+/** A command with its arguments and options as lists, built once for all its lines. */
 export interface Declaration extends Pick<Invocation, "entry" | "command"> {
   readonly args: readonly (readonly [key: string, argument: Argument<unknown>])[];
   readonly options: readonly (readonly [key: string, option: Option<unknown>])[];
-  /** The options of a line that has none; one object for all such lines. */
+  /** The options of a line without any; all such lines share the object. */
   readonly noOptions: Invocation["options"];
-  /** How many arguments may not be left out. */
+  /** The number of required arguments. */
   readonly required: number;
 }
 
@@ -24,13 +24,13 @@ export function declarationOf(entry: CommandEntry, command: AnyCommand): Declara
 }
 
 export interface Placed {
-  /** A word for each argument, a list of words for the rest. */
+  /** One word for each argument, and a list for a rest argument. */
   readonly words: readonly unknown[];
-  /** By option: true for a flag that was given, a word for a value. Left out: there are none. */
+  /** By option key: true for a flag, a word for a value. Undefined if there are none. */
   readonly given?: Readonly<Record<string, unknown>> | undefined;
-  /** What stands behind `--`, for a command that runs a program. */
+  /** The words after `--`, for a command that runs a program. */
   readonly behind?: readonly string[] | undefined;
-  /** The first of `words` that stood behind `--`, by its index; left out where none did. */
+  /** The index of the first of `words` that came after `--`; undefined if none did. */
   readonly literalFrom?: number | undefined;
   readonly where: Parameters<ValueParser<unknown>>[1];
 }

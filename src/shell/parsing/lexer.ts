@@ -1,5 +1,6 @@
 /**
- * Text → statements: words with quotes taken off, split at `;` and line ends, without comments.
+ * Splits text into statements at `;` and line ends, and statements into words; removes quotes and
+ * comments.
  *
  * Single quotes keep everything; in double quotes a backslash escapes; adjacent pieces join. A
  * quote may span lines. Two exceptions make pasted zkCli lines work: a word that is valid JSON as
@@ -11,14 +12,14 @@ import { commandIndex } from "./split-globals.ts";
 
 export interface Word {
   readonly text: string;
-  /** Where it stands in the text, quotes included. */
+  /** Its place in the text, with its quotes. */
   readonly start: number;
   readonly end: number;
 }
 
 export interface Statement {
   readonly words: readonly Word[];
-  /** The statement as it was written. */
+  /** The text of the statement. */
   readonly source: string;
   /** The line of its first word, counted from 1. */
   readonly line: number;
@@ -26,14 +27,11 @@ export interface Statement {
 
 export interface Lexed {
   readonly statements: readonly Statement[];
-  /** The quote that was opened and not closed, if any: the last statement is then incomplete. */
+  /** An open quote that is never closed: the last statement is then incomplete. */
   readonly unclosed?: { readonly quote: string; readonly line: number; readonly column: number };
 }
 
-/**
- * What a backslash means in double quotes; before anything else it stands for the character behind
- * it.
- */
+/** The escapes in double quotes. A backslash before another character stands for that character. */
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "0": "\0" };
 
 const PLAIN_LINE = /^[^\s;'"#]+(?: [^\s;'"#]+)*$/;
@@ -49,12 +47,14 @@ class Lexer {
   #position = 0;
   #words: Word[] = [];
   #unclosedAt: number | undefined;
-  /** Line ends are counted once: up to here, this many. */
+  /** The line ends counted so far, so that each is counted once. */
   readonly #counted: { upTo: number; lines: number };
-  /** What needs no second look, taken in one go: a script has few other characters. */
+  /**
+   * Runs of blanks and of plain characters are matched at once, because a script has few others.
+   */
   readonly #blanks = /[^\S\n]+/y;
   readonly #plain = /[^\s;'"]+/y;
-  /** A character by its number, as escaped names are shown: `\x1b`, `\u200b`, `\u{e0041}`. */
+  /** A character by its code point, as escaped names are printed: `\x1b`, `\u200b`, `\u{e0041}`. */
   readonly #numbered = /(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{(10[0-9a-f]{4}|[0-9a-f]{1,5})\})/iy;
 
   constructor(text: string, firstLine: number) {
@@ -79,8 +79,8 @@ class Lexer {
   }
 
   /**
-   * A whole line of words with one blank between them, as most lines of long scripts are; false for
-   * any other.
+   * Reads a line that is only words with one blank between them, as most lines of long scripts.
+   * Returns false for other lines.
    */
   #readPlainLine(): boolean {
     const start = this.#position;
@@ -106,7 +106,7 @@ class Lexer {
     else if (this.#take(this.#blanks) === "") this.#readWord();
   }
 
-  /** What the expression finds at this very place; empty when nothing. */
+  /** Consumes and returns the match of the expression at this position, or "". */
   #take(expression: RegExp): string {
     const taken = this.#match(expression)?.[0] ?? "";
     this.#position += taken.length;
@@ -149,7 +149,7 @@ class Lexer {
     return !isServerSpec;
   }
 
-  /** Options of the program may stand before it. */
+  /** The command word of the statement: options of the program may come before it. */
   #commandWord(): string | undefined {
     const words = this.#words.map(({ text }) => text);
     return words[commandIndex(words)];

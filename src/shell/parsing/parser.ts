@@ -1,6 +1,6 @@
 /**
- * Words → an Invocation, through a fresh commander program each time, so that no line remembers
- * another.
+ * Parses words into an Invocation, with a new commander program for each line, so that no state is
+ * left from another line.
  */
 import { Command as CommanderCommand, CommanderError } from "commander";
 import type { Argument, Option, Outside } from "../../commands/arguments.ts";
@@ -12,7 +12,7 @@ import { UsageError } from "../../errors.ts";
 import { declarationOf, invocationOf, splitCommand } from "./invocation-values.ts";
 import { didYouMean } from "./suggest.ts";
 
-/** A command and the values it is to run with; some may still have to be read from outside. */
+/** A command and its values. Values of type Outside still have to be read from a file or stdin. */
 export interface Invocation {
   readonly entry: CommandEntry;
   readonly command: AnyCommand;
@@ -23,13 +23,11 @@ export interface Invocation {
 export interface ParseOptions {
   readonly commands: readonly CommandEntry[];
   readonly cwd: string;
-  /** Whose rules hold for options and words; our own when left out. */
+  /** The dialect of the line. Default: zksh. */
   readonly dialect?: Dialect;
 }
 
-/**
- * `zkcli`: as Apache zkCli reads its lines, so that what was written for it means the same here.
- */
+/** `zkcli`: the syntax of Apache zkCli, so that its scripts mean the same here. */
 export type Dialect = "zksh" | "zkcli";
 
 /** Throws UsageError. `get --help` becomes an invocation of `help get`. */
@@ -73,7 +71,7 @@ function usageHint(
   return takesData && code === "commander.excessArguments" ? QUOTE_DATA : usage(name, command);
 }
 
-/** What may be written behind the command word, beside letters. */
+/** The long options that may follow the command word. */
 function longOptions(command: AnyCommand): string[] {
   return [
     ...Object.keys(command.options).map(longName),
@@ -95,12 +93,14 @@ function buildProgram(entry: CommandEntry, command: AnyCommand): CommanderComman
     const value = option.kind === "value" ? ` <${option.placeholder}>` : "";
     program.option(`${spelling(key, option)}${value}`);
   }
-  // Without an action commander would not look at arguments; running the command is the business of
-  // execute.
+  // Without an action commander would not check arguments. execute() runs the command.
   return program.action(() => {});
 }
 
-/** zkCli's `-v=5` is commander's `-v5`; its long options, as `-add`, have one dash. */
+/**
+ * Rewrites zkCli's `-v=5` to commander's `-v5`, and its long options with one dash, as `-add`, to
+ * two dashes.
+ */
 function withoutEquals(words: readonly string[], command: AnyCommand): string[] {
   const longs = new Set(
     Object.entries<Option<unknown>>(command.options).flatMap(([key, { short }]) =>
@@ -122,7 +122,7 @@ function withoutEquals(words: readonly string[], command: AnyCommand): string[] 
   });
 }
 
-/** What other shells call it. */
+/** Command names of other shells, and ours. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   cat: "get",
   chmod: "setAcl",
@@ -146,7 +146,7 @@ function unknownCommand(name: string, commands: readonly CommandEntry[]): UsageE
   });
 }
 
-/** Commander's `error: what` as our message. */
+/** Turns an error of commander into a UsageError. */
 function usageError(error: CommanderError, hint: string): UsageError {
   const [what = ""] = error.message.split("\n");
   const message =

@@ -9,13 +9,13 @@ import {
 import type { Invocation } from "./parser.ts";
 
 /**
- * Lines of one command that hold nothing but arguments and flags that stand alone: most lines of
- * long scripts. Commander makes the same of them, but has to be set up anew for each line, which
- * takes longer than everything else together.
+ * Parses lines of one command that consist of arguments and separate flags only, as most lines of
+ * long scripts. Commander gives the same result, but building its program for each line takes
+ * longer than everything else together.
  */
 export class PlainLines {
   readonly #declaration: Declaration;
-  /** Option keys by what is written: `-s` and `--stat`. */
+  /** Option keys by spelling: `-s` and `--stat`. */
   readonly #flags: ReadonlyMap<string, string>;
   readonly #most: number;
   readonly #hasRest: boolean;
@@ -38,8 +38,7 @@ export class PlainLines {
   }
 
   /**
-   * Undefined for a line that is not so plain, or wrong. Throws UsageError for a value that makes
-   * no sense.
+   * Returns undefined for other lines and for wrong ones. Throws UsageError for an invalid value.
    */
   parse(words: readonly string[], cwd: string): Invocation | undefined {
     const placed: unknown[] = [];

@@ -2,7 +2,7 @@ import { type CommandEntry, findCommand } from "../../commands/command.ts";
 import type { Dialect, Invocation } from "./parser.ts";
 import { PlainLines } from "./plain-lines.ts";
 
-/** The lines of one command that need no more than a look. */
+/** A parser for the simple lines of one command. */
 interface KnownLines {
   parse(words: readonly string[], cwd: string): Invocation | undefined;
 }
@@ -12,7 +12,7 @@ interface LineParserOptions {
   readonly dialect: Dialect;
 }
 
-/** Words → an Invocation, for many lines: what has been learned about a command is kept. */
+/** Parses the words of many lines into Invocations, and caches the declaration of each command. */
 export class QuickParser {
   readonly #options: LineParserOptions;
   readonly #known = new Map<string, KnownLines>();
@@ -21,12 +21,12 @@ export class QuickParser {
     this.#options = options;
   }
 
-  /** Undefined for a line that takes longer. Throws UsageError. */
+  /** Returns undefined for a line that needs `parse`. Throws UsageError. */
   parseNow(words: readonly string[], cwd: string): Invocation | undefined {
     return this.#known.get(words[0] ?? "")?.parse(words, cwd);
   }
 
-  /** A line may be read by another dialect than those around it. Throws UsageError. */
+  /** `dialect` may differ from that of the other lines. Throws UsageError. */
   async parse(
     words: readonly string[],
     cwd: string,

@@ -1,14 +1,14 @@
 import { UsageError } from "../../errors.ts";
 import { lex, type Statement } from "./lexer.ts";
 
-/** Where a script comes from, piece by piece: statements are run as soon as they are complete. */
+/** The pieces of a script: a statement runs as soon as it is complete. */
 export type ScriptText = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 const QUOTE = /['"]/;
-/** In characters; parts end where lines do. */
+/** The length of a part in characters; parts end at line ends. */
 const PART_LENGTH = 4_096;
 
-/** A script that cannot be taken apart, and where. */
+/** A script that cannot be parsed, with the place of the error. */
 export class ScriptTextError extends UsageError {
   readonly line: number;
 
@@ -26,9 +26,8 @@ export class UnclosedQuoteError extends ScriptTextError {
 }
 
 /**
- * The statements of a script in groups that are complete together, their lines counted through.
- * Throws UsageError at a quote that is never closed, before anything that came in one piece with it
- * is run.
+ * Yields the statements of a script in groups, with line numbers of the whole script. Throws
+ * UsageError at a quote that is never closed, before any statement of the same piece runs.
  */
 export async function* readStatements(text: ScriptText): AsyncGenerator<readonly Statement[]> {
   let waiting = "";
@@ -53,8 +52,8 @@ export async function* readStatements(text: ScriptText): AsyncGenerator<readonly
 }
 
 /**
- * Some lines at a time: the statements of a long text need not all be in memory. Not for text in
- * which a quote may span lines.
+ * Splits a long text into parts of some lines, so that not all statements are in memory. Not for
+ * text in which a quote may span lines.
  */
 function* cut(text: string): Generator<string> {
   for (let start = 0; start < text.length; ) {
@@ -65,8 +64,8 @@ function* cut(text: string): Generator<string> {
 }
 
 /**
- * The pieces as text, also where a character is cut in two. Throws ScriptTextError for bytes that
- * are no text.
+ * Decodes the pieces as UTF-8; a character may span two pieces. Throws ScriptTextError for bytes
+ * that are not UTF-8.
  */
 export async function* decodeText(text: ScriptText): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -86,7 +85,7 @@ export async function* decodeText(text: ScriptText): AsyncGenerator<string> {
   yield decode(new Uint8Array(), true);
 }
 
-/** Stored as something else, the bytes would be lost without a word. */
+/** Invalid bytes are refused: replacing them would lose data silently. */
 function notUtf8(bytes: Uint8Array, firstLine: number): ScriptTextError {
   const [before = ""] = new TextDecoder().decode(bytes).split("\uFFFD", 1);
   return new ScriptTextError("the script is not UTF-8", firstLine + countLines(before), {

@@ -1,16 +1,15 @@
 /**
- * zkCli's way of splitting lines, for scripts written for it: a quote counts only where it
- * surrounds a whole word, and there are no escapes, no comments and no `;`. A quote that is never
- * closed is dropped.
+ * Splits lines like zkCli, for its scripts: a quote counts only around a whole word, and there are
+ * no escapes, no comments and no `;`. A quote that is never closed is dropped.
  */
 import type { Statement, Word } from "./lexer.ts";
 import { decodeText, type ScriptText } from "./script-text.ts";
 
-// Java's \s, which knows ASCII only. The rest is zkCli's own expression, with what comes of its
+// Java's \s has ASCII only. The rest is the expression of zkCli itself, with the effect of its
 // backtracking: a line of blanks is one word of one blank.
 const WORD = /[ \t\n\v\f\r]*([^"'][^ \t\n\v\f\r]*|"[^"]*"|'[^']*')[ \t\n\v\f\r]*/g;
 
-/** Statements wait until it is their turn: a long text is not taken apart as a whole. */
+/** A long text is split in groups of this many lines, not as a whole. */
 const LINES_PER_GROUP = 200;
 
 export function zkcliWords(line: string): Word[] {
@@ -25,13 +24,13 @@ export function zkcliWords(line: string): Word[] {
   });
 }
 
-/** As {@link readStatements} does for our own lines: every line that has a word is a statement. */
+/** Like {@link readStatements} for zkCli's syntax: every line with a word is a statement. */
 export async function* readZkcliStatements(text: ScriptText): AsyncGenerator<readonly Statement[]> {
   let waiting = "";
   let line = 0;
   for await (const piece of decodeText(text)) {
     waiting += piece;
-    // A carriage return at the end may be the first half of a line end.
+    // A carriage return at the end of a piece may be the first half of a line end.
     const lines = waiting.split(/\r\n|\n|\r(?!$)/);
     waiting = lines.pop() ?? "";
     for (let i = 0; i < lines.length; i += LINES_PER_GROUP) {

@@ -1,7 +1,7 @@
 /**
- * Words → an Invocation by the rules of Apache Commons CLI, which zkCli uses: options stand
- * anywhere, flags bundle, `-v5` and `-v=5` are `-v 5`, words too many are ignored, and mistakes are
- * named by Java class. Our long options work as well.
+ * Parses words into an Invocation by the rules of Apache Commons CLI, which zkCli uses: options may
+ * come anywhere, flags bundle, `-v5` and `-v=5` are `-v 5`, extra words are ignored, and errors
+ * have the names of Java classes. The long options of zksh work as well.
  */
 import { type AnyCommand, type CommandEntry, findCommand } from "../../commands/command.ts";
 import { longName, usage } from "../../commands/usage.ts";
@@ -14,7 +14,7 @@ import {
 } from "./invocation-values.ts";
 import type { Invocation, ParseOptions } from "./parser.ts";
 
-/** How many words a command must have; those that are not here need what their declaration says. */
+/** How many words a command must have, where zkCli differs from the declaration. */
 const AT_LEAST: Readonly<Record<string, number>> = {
   ls: 1,
   delquota: 1,
@@ -23,10 +23,10 @@ const AT_LEAST: Readonly<Record<string, number>> = {
   addWatch: 1,
 };
 
-/** The few commands that count their words. */
+/** The commands that refuse extra words. */
 const AT_MOST: Readonly<Record<string, number>> = { addWatch: 1, version: 0 };
 
-/** zkCli looks for no options here. */
+/** Commands whose options zkCli does not parse. */
 const WITHOUT_OPTIONS: ReadonlySet<string> = new Set([
   "close",
   "connect",
@@ -38,8 +38,8 @@ const WITHOUT_OPTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Options of which one excludes the others, with the words Commons CLI has for them; setquota needs
- * one.
+ * Options that exclude each other, with their descriptions from Commons CLI; setquota needs one of
+ * them.
  */
 const QUOTAS = {
   n: "num soft quota",
@@ -57,7 +57,7 @@ const GROUPS: Readonly<
   delquota: { options: QUOTAS, isRequired: false },
 };
 
-/** Throws UsageError, in zkCli's words. */
+/** Throws UsageError with zkCli's message. */
 export async function parseZkcli(
   words: readonly string[],
   { commands, cwd }: ParseOptions,
@@ -68,7 +68,7 @@ export async function parseZkcli(
   return new ZkcliLines(entry, await entry.load()).parse(words, cwd);
 }
 
-/** The lines of one command. */
+/** Parses the lines of one command. */
 export class ZkcliLines {
   readonly #declaration: Declaration;
   readonly #options: CommonsOptions;
@@ -82,7 +82,7 @@ export class ZkcliLines {
     this.#most = AT_MOST[entry.name] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Throws UsageError, in zkCli's words. */
+  /** Throws UsageError with zkCli's message. */
   parse([, ...rest]: readonly string[], cwd: string): Invocation {
     const declaration = this.#declaration;
     const { entry, command } = declaration;
@@ -104,8 +104,8 @@ export class ZkcliLines {
 }
 
 /**
- * `set /p two words` stores `two`; only a number can be meant as zkCli's old positional version, or
- * as our count.
+ * Drops the extra words: `set /p two words` stores `two`. A number is kept, because it is zkCli's
+ * old positional version or the count of zksh.
  */
 function dropExtraWords({ args }: Declaration, words: unknown[]): void {
   for (const [index, [key]] of args.entries()) {
@@ -114,7 +114,7 @@ function dropExtraWords({ args }: Declaration, words: unknown[]): void {
   }
 }
 
-/** By every spelling, without its first dash. */
+/** By spelling, without the first dash. */
 type CommonsOptions = ReadonlyMap<string, { readonly key: string; readonly takesValue: boolean }>;
 
 function commonsOptions(declaration: Declaration): CommonsOptions {
@@ -131,7 +131,7 @@ class CommonsLine {
   readonly given: Record<string, string | true> = {};
   readonly #name: string;
   readonly #options: CommonsOptions;
-  /** The option whose value has to come next. */
+  /** The option whose value must be the next word. */
   #open: { readonly key: string; readonly name: string } | undefined;
   #selected: string | undefined;
 
@@ -161,9 +161,7 @@ class CommonsLine {
     else this.words.push(word);
   }
 
-  /**
-   * Only what is an option itself cannot be an option's value: `-t -5` has one, `-t -s` has not.
-   */
+  /** An option cannot be the value of an option: `-t -5` has a value, `-t -s` has none. */
   #isValue(word: string): boolean {
     if (!word.startsWith("-") || word === "-" || /^-\d/.test(word)) return true;
     const [name = ""] = word.slice(1).split("=");
@@ -198,7 +196,7 @@ class CommonsLine {
     const { key, takesValue } = this.#options.get(name) ?? { key: name, takesValue: false };
     this.#select(name);
     if (!takesValue) this.given[key] = true;
-    // As in zkCli the first of two values stays.
+    // As in zkCli, the first of two values wins.
     else if (value !== undefined) this.given[key] ??= value;
     else this.#open = { key, name };
   }

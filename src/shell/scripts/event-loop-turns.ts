@@ -1,21 +1,22 @@
-/** Turns of the event loop, as far as scripts depend on them. */
+/** The turns of the event loop that scripts wait for. */
 
 /**
- * What was asked for in this turn has left, so that the server works while earlier answers are
- * written.
+ * Resolves when the requests of this turn have been sent: the server then works while earlier
+ * results are written.
  */
 export function sent(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }
 
 /**
- * A long run of bad lines needs nothing from outside; signals and heartbeats do need their turn.
+ * Resolves in the next turn. Many failing lines in a row wait for no I/O, but signals and
+ * heartbeats need their turn.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Whether a promise needs nothing from outside to settle. */
+/** Returns true if the promise settles without I/O. */
 export function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const settled = promise.then(
     () => true,
@@ -24,10 +25,7 @@ export function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return Promise.race([settled, new Promise<false>((resolve) => setImmediate(resolve, false))]);
 }
 
-/**
- * Whether there is another group that is not empty. A source that has to wait for the next one may
- * have one.
- */
+/** Returns true if another group has statements. A source that waits for input counts as true. */
 export async function hasFurther(groups: AsyncIterator<readonly unknown[]>): Promise<boolean> {
   for (;;) {
     const next = groups.next();

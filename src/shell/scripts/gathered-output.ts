@@ -2,7 +2,7 @@ import type { Io, Output } from "../../io/io.ts";
 import type { Rendered } from "../../render/renderer.ts";
 import type { ResultOutput } from "../execute.ts";
 
-/** From here on a longer piece makes writing no cheaper. */
+/** Beyond this size larger writes are not faster. */
 const ENOUGH = 64 * 1024;
 
 interface Piece {
@@ -10,23 +10,20 @@ interface Piece {
   readonly bytes: Uint8Array;
 }
 
-/**
- * Joins what many lines say into few writes. stdout and stderr keep their order: whoever reads both
- * sees no difference.
- */
+/** Joins the output of many lines into few writes, and keeps the order of stdout and stderr. */
 export class GatheredOutput implements ResultOutput {
   readonly #io: Io;
   #pieces: Piece[] = [];
   #length = 0;
   #written: Promise<void> = Promise.resolve();
-  /** How many bytes it has been given. */
+  /** The number of bytes passed to write(). */
   total = 0;
 
   constructor(io: Io) {
     this.#io = io;
   }
 
-  /** Waits for the reader when enough is gathered, and throws what writing threw. */
+  /** Waits for the reader if enough is gathered. Throws write errors. */
   write({ out, err }: Pick<Rendered, "out" | "err">): Promise<void> | undefined {
     if (out !== undefined && out.length > 0) this.#gather(this.#io.stdout, out);
     if (err !== undefined && err.length > 0) this.#gather(this.#io.stderr, err);
@@ -34,7 +31,7 @@ export class GatheredOutput implements ResultOutput {
   }
 
   flush(): Promise<void> {
-    // Behind what is being written; of a failure there only that one's caller is told.
+    // Starts after the write before it. An error of that write is thrown to its own caller only.
     const before = this.#written.catch(() => {});
     const pieces = this.#pieces;
     if (pieces.length === 0) return before;
@@ -60,7 +57,7 @@ export class GatheredOutput implements ResultOutput {
         target,
         Buffer.concat(pieces.slice(start, end).map(({ bytes }) => bytes)),
       );
-      // What is said beside the results can be done without.
+      // Write errors on stderr are ignored: messages are optional.
       await (target === this.#io.stdout ? written : written.catch(() => {}));
       start = end;
     }

@@ -3,15 +3,15 @@ import type { FrontEnd } from "../front-end.ts";
 import type { Statement } from "../parsing/lexer.ts";
 import type { FailedLine } from "../reports/error-reporter.ts";
 
-/** Where a line stands, for messages about it. */
+/** The place of a line, for messages. */
 export interface Where extends Pick<FailedLine, "command" | "flags"> {
   readonly line: number;
 }
 
-/** A line with what it is run with. */
+/** A parsed line with the front end that runs it. */
 export interface ScriptLine extends Pick<Statement, "source"> {
   readonly where: Where;
-  /** Given for a line with options of its own. */
+  /** Present for a line with its own options. */
   readonly frontEnd?: FrontEnd;
 }
 

@@ -5,11 +5,11 @@ import type { ShellState } from "../shell-state.ts";
 
 type NewExecution = (command: string, session: Session, frontEnd?: FrontEnd) => Execution;
 
-/** Where lines of a script run as long as neither the session nor the working znode changes. */
+/** The session and the working znode of script lines, valid until one of them changes. */
 export class ScriptPlace {
   readonly session: Session;
   readonly cwd: string;
-  /** By command: nothing in it differs from line to line. */
+  /** By command: all lines of a command share one. */
   readonly #executions = new Map<string, Execution>();
   readonly #newExecution: NewExecution;
 
@@ -19,7 +19,7 @@ export class ScriptPlace {
     this.#newExecution = newExecution;
   }
 
-  /** `ofLine` is given for a line with options of its own. */
+  /** `ofLine` is the front end of a line with its own options. */
   execution(command: string, ofLine?: FrontEnd): Execution {
     if (ofLine) return this.#newExecution(command, this.session, ofLine);
     const execution = this.#executions.get(command) ?? this.#newExecution(command, this.session);
@@ -38,7 +38,7 @@ export class ScriptPlaces {
     this.#newExecution = newExecution;
   }
 
-  /** Undefined when something has to be opened first. */
+  /** Returns undefined if a session must be opened first. */
   now(): ScriptPlace | undefined {
     const place = this.#place;
     return place && place.session.state !== "lost" && place.cwd === this.#state.cwd
@@ -46,7 +46,7 @@ export class ScriptPlaces {
       : undefined;
   }
 
-  /** Opens a session where there is none. */
+  /** Returns the place; opens a session if there is none. */
   async find(): Promise<ScriptPlace> {
     this.#place =
       this.now() ??
@@ -54,7 +54,7 @@ export class ScriptPlaces {
     return this.#place;
   }
 
-  /** The next line may find itself elsewhere. */
+  /** Discards the place: the next line may have another session or working znode. */
   leave(): void {
     this.#place = undefined;
   }

@@ -1,7 +1,7 @@
 import { InterruptedError } from "../../errors.ts";
 import { ExitCode } from "../../exit-codes.ts";
 
-/** How far a script has come, for its last words. */
+/** Counts the lines of a script for the message at its end. */
 export class ScriptTally {
   #done = 0;
   #failed = 0;
@@ -9,7 +9,7 @@ export class ScriptTally {
   #readerIsGone = false;
   #hasMore = false;
 
-  /** A line has been run to its end, well or badly. */
+  /** Counts a line that has ended, with or without an error. */
   finished({ isFailure }: { readonly isFailure: boolean }): void {
     this.#done += 1;
     if (isFailure) this.#failed += 1;
@@ -19,35 +19,32 @@ export class ScriptTally {
     this.#readerIsGone = true;
   }
 
-  /** There are lines that have not been run to their end. */
+  /** Records that lines are left. */
   hasMore(): void {
     this.#hasMore = true;
   }
 
-  /** The last lines may be missing, and nothing says so but the next group of lines. */
+  /** True if only the next group of lines can show whether lines are left. */
   get mustLookFurther(): boolean {
     return this.#readerIsGone && !this.#hasMore;
   }
 
   /**
-   * As a shell tells of a program that SIGPIPE has ended, where the reader of the output has gone
-   * (`| head`) and lines were left; undefined where all was done.
+   * The exit code of a program that SIGPIPE killed, if the reader of the output closed it (`|
+   * head`) while lines were left; otherwise undefined.
    */
   get exitCode(): number | undefined {
     return this.#readerIsGone && this.#hasMore ? ExitCode.brokenPipe : undefined;
   }
 
-  /**
-   * A write has ended in `error`: where it was interrupted after it was sent, it may have taken
-   * effect.
-   */
+  /** Counts a write that was interrupted after it was sent: it may have taken effect. */
   leftOpen(error: unknown): void {
     if (error instanceof InterruptedError && error.outcome !== undefined) this.#open += 1;
   }
 
   /**
-   * An interruption with what was done before it, and how many of the lines under way may have
-   * taken effect.
+   * Returns the error of an interrupted script: it counts the finished lines and the lines that may
+   * have taken effect.
    */
   interrupted(
     cause: InterruptedError,

@@ -12,7 +12,7 @@ interface ScriptWatchesOptions {
   readonly output: ResultOutput;
 }
 
-/** Writes what watches see while a script runs. */
+/** Writes the watch events that arrive while a script runs. */
 export class ScriptWatches {
   readonly listener: WatchListener;
   #written: Promise<void> = Promise.resolve();
@@ -20,19 +20,19 @@ export class ScriptWatches {
   constructor({ state, renderer, output }: ScriptWatchesOptions) {
     const print = (text: string | Uint8Array) => {
       this.#written = output.write({ out: text }) ?? output.flush();
-      // Whoever waits for the end is told.
+      // flush() throws the error.
       this.#written.catch(() => {});
     };
     this.listener = watchPrinter({ state, renderer, print, onLost: () => {} });
   }
 
-  /** Resolves when everything seen so far is written; throws what writing threw. */
+  /** Resolves when all events so far are written; throws write errors. */
   async flush(): Promise<void> {
     await this.#written;
   }
 }
 
-/** Events may come at any time after this line. */
+/** Returns true if the line sets a watch: events may come at any time after it. */
 export function setsWatch({ entry, command, args, options }: Invocation): boolean {
   if (entry.group === "watches" || args.watch === true || options.watch === true) return true;
   return command.effect === "read" && Array.isArray(args.paths) && args.paths.some(isOldWatch);

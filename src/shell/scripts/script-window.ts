@@ -1,12 +1,12 @@
 const START = 128;
 const LEAST = 8;
-/** Enough to keep a server busy, few enough to stop soon after a failure. */
+/** The largest window: enough to keep a server busy, few enough to stop soon after a failure. */
 const MOST = 256;
-/** What the answers to all of them may need, judged by the last ones. */
+/** The memory that the expected replies of one window may take. */
 const BYTES = 8 * 1024 * 1024;
 
 /**
- * How many lines of a script may be under way at a time: more with every short answer, fewer after
+ * The number of script lines under way at a time: it grows with every short reply and shrinks after
  * a long one.
  */
 export class ScriptWindow {
@@ -16,7 +16,7 @@ export class ScriptWindow {
     return this.#size;
   }
 
-  /** A line has said this much. */
+  /** Adapts the window to the output of a finished line. */
   finished(bytes: number): void {
     const affordable = BYTES / Math.max(bytes, 1);
     if (affordable < this.#size) this.#size = Math.max(LEAST, Math.floor(affordable));

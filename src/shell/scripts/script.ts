@@ -6,16 +6,16 @@ import { ShellState } from "../shell-state.ts";
 import { ScriptRunner } from "./script-runner.ts";
 
 export interface ScriptSource {
-  /** For messages: `setup.zk`, `-c`, `stdin`. */
+  /** The name in messages: `setup.zk`, `-c`, `stdin`. */
   readonly name: string;
   readonly text: ScriptText;
-  /** How the text is split into statements; our own way when left out. */
+  /** Splits the text into statements. Default: the syntax of zksh. */
   readonly read?: (text: ScriptText) => AsyncIterable<readonly Statement[]>;
 }
 
 /**
- * Runs a script to its end, or to its first failure. Returns the exit code; never throws for what a
- * line does.
+ * Runs a script to its end or to its first failure. Returns the exit code; errors of lines are
+ * reported, not thrown.
  */
 export async function runScript(script: ScriptSource, frontEnd: FrontEnd): Promise<number> {
   const { signal, io } = frontEnd;
@@ -23,7 +23,7 @@ export async function runScript(script: ScriptSource, frontEnd: FrontEnd): Promi
     kind: "script",
     notify: (message) => void io.writer.write(io.stderr, `${message}\n`).catch(() => {}),
   });
-  // Wakes the reader of the next line; a pipe that stays open does not keep the process alive.
+  // Ends the wait for the next line; an open pipe must not keep the process alive.
   const stopReading = () => {
     if (script.name === "stdin") io.stdin.stream.destroy(signal.reason);
   };
