@@ -139,13 +139,13 @@ export function pingsOf(server: FakeServer): number {
     .filter(({ opcode }) => opcode === Op.ping).length;
 }
 
-/** 3.1 no read timeout: the server accepts sessions, then says nothing more. */
+/** The server accepts sessions, then says nothing more. */
 export function silentServer(): Promise<FakeServer> {
   return fake({ answerPings: false, onRequest: () => {} });
 }
 
 /**
- * 3.1 handshake: of two addresses, the one tried first accepts the connection and never answers;
+ * Of two addresses, the one tried first accepts the connection and never answers;
  * the other is well.
  */
 export async function oneMuteOfTwo(): Promise<{ connectString: string; servers: FakeServer[] }> {
@@ -158,10 +158,7 @@ export async function oneMuteOfTwo(): Promise<{ connectString: string; servers: 
   return { connectString: servers.map(({ address }) => address).join(","), servers };
 }
 
-/**
- * 3.1 pendingBuffer: the first request is answered by half a frame and the end of the connection,
- * later ones properly.
- */
+/** Answers the first request with half a frame and closes; answers later requests correctly. */
 export function halfFrameServer(): Promise<FakeServer> {
   return fakeWith(Op.exists, (_, reply, nth) => {
     if (nth > 1) return reply.error(NO_NODE);
@@ -170,19 +167,19 @@ export function halfFrameServer(): Promise<FakeServer> {
   });
 }
 
-/** 3.1 unknown codes: `exists` of `/-13` is answered with error -13. */
+/** The server answers `exists` of `/-13` with error -13. */
 export function errorServer(): Promise<FakeServer> {
   return fakeWith(Op.exists, ({ body }, reply) =>
     reply.error(Number(body.subarray(5, -1).toString())),
   );
 }
 
-/** 3.1 unknown opcode: a server that answers `sync`, as every server does. */
+/** A server that answers `sync`, as every server does. */
 export function syncServer(): Promise<FakeServer> {
   return fakeWith(Op.sync, ({ body }, reply) => reply.ok(body));
 }
 
-/** 3.1 unknown event types: every answer to `exists` comes behind an event of type 5. */
+/** Every answer to `exists` comes behind an event of type 5. */
 export function strangeEventServer(): Promise<FakeServer> {
   return fakeWith(Op.exists, (_, reply) => {
     reply.event(5, 3, "/a");
@@ -191,8 +188,8 @@ export function strangeEventServer(): Promise<FakeServer> {
 }
 
 /**
- * 3.1 O(n^2): by how much one read of a long pipeline costs more processor time than one of a short pipeline. Linear: 1.
- * The long one must be longer than an array that V8 can shift in place.
+ * How many times more processor time a read of a long pipeline takes than one of a short pipeline.
+ * 1 is linear. The long pipeline must be longer than an array that V8 can shift in place.
  */
 export async function growth(
   manyReads: number,
@@ -215,7 +212,7 @@ export async function growth(
 }
 
 /**
- * N3: the server has got the handshake, and its answer is under way until the proxy is told to
+ * The server has got the handshake, and its answer is under way until the proxy is told to
  * resume.
  */
 export async function answerUnderWay(): Promise<{
@@ -234,7 +231,7 @@ export async function answerUnderWay(): Promise<{
 }
 
 /**
- * N5: the connection drops, the server turns the client away five times, and then takes it back.
+ * The connection drops, the server turns the client away five times, and then takes it back.
  */
 export async function turnAwayFiveTimes(server: FakeServer): Promise<void> {
   const before = server.connections.length;
@@ -250,7 +247,7 @@ export async function turnAwayFiveTimes(server: FakeServer): Promise<void> {
 }
 
 /**
- * N6: for two session timeouts, or a little longer until it is enough, an event comes far more
+ * For two session timeouts, or a little longer until it is enough, an event comes far more
  * often than a ping is due.
  */
 export async function keepTalking(server: FakeServer, isEnough = () => true): Promise<void> {
@@ -264,13 +261,13 @@ export async function keepTalking(server: FakeServer, isEnough = () => true): Pr
   }
 }
 
-/** N9: the server drops the connection of the first create, and refuses later ones. */
+/** The server drops the connection of the first create, and refuses later ones. */
 export function dropFirstCreate(): Promise<FakeServer> {
   return fakeWith(Op.create, (_, reply, nth) => (nth === 1 ? reply.close() : reply.error(NO_NODE)));
 }
 
 /**
- * N10: three requests are answered in one segment; with `withEvent` an event for `/watched` comes
+ * Three requests are answered in one segment; with `withEvent` an event for `/watched` comes
  * before them in it.
  */
 export function answerThreeAtOnce({ withEvent = false } = {}): Promise<FakeServer> {
@@ -292,10 +289,7 @@ export function answerThreeAtOnce({ withEvent = false } = {}): Promise<FakeServe
   });
 }
 
-/**
- * N11, N12, N1: nobody is reached while `during` runs; whoever is there afterwards has forgotten
- * the session.
- */
+/** Closes the server while `during` runs; afterwards the server answers that the session expired. */
 export async function expire(
   server: FakeServer,
   during: () => Promise<void> = async () => {},
@@ -306,7 +300,7 @@ export async function expire(
   await server.listen();
 }
 
-/** N14: what was sent is carried out, and the answer to it is lost with the connection. */
+/** The server applies the request, and its reply is lost with the connection. */
 export async function loseAnswer(
   proxy: FaultProxy,
   send: () => void,
@@ -319,7 +313,7 @@ export async function loseAnswer(
   proxy.resume();
 }
 
-/** N16: every session is accepted, and its connection dropped right afterwards. */
+/** Every session is accepted, and its connection dropped right afterwards. */
 export function dropAfterHandshake(): Promise<FakeServer> {
   return fake({
     handshake: (request, connection) => {
@@ -338,14 +332,14 @@ export function dropAfterHandshake(): Promise<FakeServer> {
   });
 }
 
-/** N17: the first request is answered by a frame of negative length, later ones properly. */
+/** Answers the first request with a frame of negative length, later requests correctly. */
 export function negativeLengthServer(): Promise<FakeServer> {
   return fakeWith(Op.exists, (_, reply, nth) =>
     nth > 1 ? reply.error(NO_NODE) : reply.raw(Buffer.concat([int(-5), Buffer.alloc(16)])),
   );
 }
 
-/** N18: the names of the warnings that node gives until the test ends. */
+/** The names of the warnings that node gives until the test ends. */
 export function watchWarnings(): string[] {
   const names: string[] = [];
   const listener = ({ name }: Error) => names.push(name);
