@@ -62,7 +62,7 @@ test.concurrent("a full pipe on stderr: the lock is held to the end, and the exi
   expect(stderr.read()).toHaveLength(filled);
 });
 
-test.concurrent("a pipe on stderr that is read again tells what was said meanwhile", async (context) => {
+test.concurrent("a pipe on stderr that is read again delivers the messages written meanwhile", async (context) => {
   const scene = await Scene.at(context);
   const stderr = new Fifo(scene.file());
   context.onTestFinished(() => stderr.close());
@@ -114,7 +114,7 @@ test("Ctrl-S on the terminal: the command runs on", async (context) => {
   expect(await terminal.left()).toMatchObject({ code: 7 });
 });
 
-test("the shell: a lock is held at the prompt while nobody reads the terminal", async (context) => {
+test("the shell holds a lock at the prompt while the terminal is not read", async (context) => {
   const scene = await Scene.at(context);
   await scene.session.create("/w", null);
   const terminal = await terminals.open({ args: ["-s", scene.server, "-t", `${T}ms`] });

@@ -91,7 +91,7 @@ describe("the exit code", () => {
     expect(await scene.session.getChildren("/")).toEqual([]);
   });
 
-  it("125: the same lock around us, and --reentrant runs under it", async (context) => {
+  it("a lock inside the same lock exits with 125, and with --reentrant it runs under the outer one", async (context) => {
     const scene = await Scene.at(context);
     const inner = (...words: string[]) =>
       `node "$ZKSH" -s ${scene.server} lock ${words.join(" ")} ${LOCK} --`;
@@ -108,7 +108,7 @@ describe("the exit code", () => {
 });
 
 describe("streams", () => {
-  it("are the program's own, to the byte", async (context) => {
+  it("stdout and stderr of the program pass through unchanged, byte for byte", async (context) => {
     const scene = await Scene.at(context);
     const input = randomBytes(1_000_000);
     const { code, stdout, stderr } = await scene.run(["lock", LOCK, "--", "cat"], { input });
@@ -116,7 +116,7 @@ describe("streams", () => {
     expect(stdout.equals(input)).toBe(true);
   });
 
-  it("have nothing of ours on stderr either when all is well, even after a wait", async (context) => {
+  it("zksh writes nothing to stderr if the lock was taken without trouble, also after a wait", async (context) => {
     const scene = await Scene.at(context);
     const { beat, zksh } = await scene.holding();
     const waiter = scene.run(["lock", LOCK, "--", "sh", "-c", "echo own >&2"]);
@@ -252,7 +252,7 @@ it.for([
 );
 
 describe("signals", () => {
-  it("reach the program, whose end is ours", async (context) => {
+  it("signals to zksh reach the program, and its exit code becomes ours", async (context) => {
     const scene = await Scene.at(context);
     const { zksh, beat } = await scene.holding();
     for (const signal of ["SIGHUP", "SIGUSR1", "SIGINT", "SIGTERM"] as const) {
@@ -263,7 +263,7 @@ describe("signals", () => {
     expect(beat.signals).toEqual(["SIGHUP", "SIGUSR1", "SIGINT", "SIGTERM"]);
   });
 
-  it("twice in a row start the grace of a program that does not listen", async (context) => {
+  it("a second signal starts the grace of a program that ignores the first one", async (context) => {
     const scene = await Scene.at(context);
     const { zksh, beat } = await scene.holding(["--grace", "300ms"], { words: ["stubborn"] });
     zksh.kill("SIGTERM");
@@ -275,7 +275,7 @@ describe("signals", () => {
     expect(beat.lastAt - beat.at("SIGTERM")).toBeGreaterThan(250);
   });
 
-  it("between the lock and the program's start: there is no start", async (context) => {
+  it("a signal between the lock and the start prevents the start", async (context) => {
     const scene = await Scene.at(context);
     const [beat, slow] = [scene.beat(), scene.slowStart()];
     const zksh = scene.start(["lock", LOCK, "--", ...beat.command()], { env: slow.env });

@@ -13,7 +13,7 @@ import { eventsOf, LOCK, Scene } from "./lock-scene.ts";
 const it = test.concurrent;
 
 describe("the end", () => {
-  it("comes in order: all processes, then the ticket, then the session", async (context) => {
+  it("ends all processes first, then the ticket, then the session", async (context) => {
     const scene = await Scene.at(context);
     const { proxy, server } = await scene.network();
     const requests: { at: number; type: number }[] = [];
@@ -71,7 +71,7 @@ describe("the end", () => {
     { how: "Curator's", data: () => "__REVOKE__" },
     { how: "the textbook's", data: () => "unlock" },
   ])(
-    "a holder that is asked to give way in the words that are $how ends with 121, and its processes with it",
+    "a holder that gets a revoke request in the form that is $how ends with 121, and its processes with it",
     async ({ data }, context) => {
       const scene = await Scene.at(context);
       const zksh = scene.start(["lock", LOCK, "--", "sh", "-c", "sleep 100; :"]);
@@ -152,7 +152,7 @@ describe("--status-file", () => {
     },
   );
 
-  it("has the steps in short, the same that --json tells on stderr", async (context) => {
+  it("has the steps of --json in short", async (context) => {
     const scene = await Scene.at(context);
     const file = scene.file();
     const holder = await scene.holding();
@@ -235,7 +235,7 @@ describe("--status-file", () => {
 });
 
 describe("without a program", () => {
-  it("the lock is held until stdin ends, and a shell can take in what it is", async (context) => {
+  it("the lock is held until stdin ends, and a shell can read its token", async (context) => {
     const scene = await Scene.at(context);
     const zksh = scene.start(["lock", LOCK], { env: { ZK_LOCK_HELD: "/it's\t1" } });
     const node = await scene.queue(1);
@@ -268,7 +268,7 @@ describe("without a program", () => {
     expect(await zksh.result).toMatchObject({ code });
   });
 
-  it("128+S when a signal ends it, and the lock is given back", async (context) => {
+  it("a signal S ends it with 128+S, and the lock is released", async (context) => {
     const scene = await Scene.at(context);
     const zksh = scene.start(["lock", LOCK]);
     await eventually(() => expect(zksh.stdout).toContain("ZK_LOCK_HELD"));

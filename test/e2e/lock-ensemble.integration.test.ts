@@ -23,7 +23,7 @@ test.for([
   { role: "leader", part: "the server it talks to stands still, and leads", fault: "pause" },
   { role: "follower", part: "the network to all of them swallows everything", fault: "blackhole" },
 ] as const)(
-  "$part: stopped before somebody else has the lock",
+  "$part: stopped before another holder gets the lock",
   async ({ role, fault }, context) => {
     const leader = await ensemble.leader();
     const [follower = leader] = await ensemble.followers();
@@ -57,7 +57,7 @@ test.for([
   },
 );
 
-test("the leader dies: the program hears nothing of it, and tokens still grow", async (context) => {
+test("the death of the leader does not disturb the program, and tokens still grow", async (context) => {
   const scene = await Scene.at(context, ensemble.connectString);
   const { zksh, beat } = await scene.holding(["--session-timeout", "15s"]);
   const token = (await scene.session.exists(await scene.queue(1)))?.czxid;

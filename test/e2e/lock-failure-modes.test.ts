@@ -28,8 +28,11 @@ const modes: readonly FailureMode[] = [
     row: 1,
     what: "the session expires while the program runs",
     shown: [
-      [LOST, "cut off: TERM while there is time, KILL before it is over, then somebody else"],
-      [ENSEMBLE, "$part: stopped before somebody else has the lock"],
+      [
+        LOST,
+        "a command whose zksh is cut off gets TERM, then KILL before another holder gets the lock",
+      ],
+      [ENSEMBLE, "$part: stopped before another holder gets the lock"],
     ],
   },
   {
@@ -37,15 +40,21 @@ const modes: readonly FailureMode[] = [
     what: "suspended: the session may live",
     shown: [
       [LOST, "2 s in which $how: the program hears nothing of it"],
-      [LOST, "--on-suspend stop: frozen while nobody answers, and goes on"],
-      [LOST, "--on-suspend term: the doubt is enough"],
+      [
+        LOST,
+        "--on-suspend stop freezes the program while no server answers, then lets it continue",
+      ],
+      [LOST, "--on-suspend term ends the program as soon as no server answers"],
     ],
   },
   {
     row: 3,
     what: "nobody tells the client of the expiry",
     shown: [
-      [LOST, "cut off: one that ends on TERM ends long before; 120 though it ended with 0"],
+      [
+        LOST,
+        "a command that ends on TERM after the cut ends long before the lease, and the exit code is 120",
+      ],
       [
         "session/ensemble-expiry.integration",
         "when the follower is cut off from the leader and goes on answering",
@@ -63,20 +72,20 @@ const modes: readonly FailureMode[] = [
     shown: [
       [
         END,
-        "a holder that is asked to give way in the words that are $how ends with 121, and its processes with it",
+        "a holder that gets a revoke request in the form that is $how ends with 121, and its processes with it",
       ],
     ],
   },
   {
     row: 6,
     what: "HUP, QUIT, USR1 to zksh",
-    shown: [[CHILD, "reach the program, whose end is ours"]],
+    shown: [[CHILD, "signals to zksh reach the program, and its exit code becomes ours"]],
   },
   { row: 7, what: "zksh is killed", shown: [[LOST, "zksh is $how"]] },
   {
     row: 8,
     what: "the lock is released before the program is dead",
-    shown: [[END, "comes in order: all processes, then the ticket, then the session"]],
+    shown: [[END, "ends all processes first, then the ticket, then the session"]],
   },
   {
     row: 9,
@@ -85,14 +94,14 @@ const modes: readonly FailureMode[] = [
       [WAITING, "$signal while queued: $code at once, and no ticket stays"],
       [
         TERMINAL,
-        "while it waits one line says for whom, and then what was got, before the program writes; Ctrl-C ends it",
+        "a status line names the holder during the wait, then the lock, before the program writes; Ctrl-C ends the wait",
       ],
     ],
   },
   {
     row: 10,
     what: "a signal between the lock and the start",
-    shown: [[CHILD, "between the lock and the program's start: there is no start"]],
+    shown: [[CHILD, "a signal between the lock and the start prevents the start"]],
   },
   {
     row: 11,
@@ -110,7 +119,10 @@ const modes: readonly FailureMode[] = [
     row: 13,
     what: "the session expires while queued",
     shown: [
-      [WAITING, "a session that ends while queued: a new place, said aloud, and served in the end"],
+      [
+        WAITING,
+        "a session that expires while queued: zksh queues again, says so, and gets the lock in the end",
+      ],
     ],
     reason: "there is no option that would rather fail than queue again",
   },
@@ -133,7 +145,10 @@ const modes: readonly FailureMode[] = [
     row: 17,
     what: "a lock inside the same lock",
     shown: [
-      [CHILD, "125: the same lock around us, and --reentrant runs under it"],
+      [
+        CHILD,
+        "a lock inside the same lock exits with 125, and with --reentrant it runs under the outer one",
+      ],
       [LOST, "what runs under $what inside the lock goes with the outer one"],
     ],
   },
@@ -146,10 +161,7 @@ const modes: readonly FailureMode[] = [
     row: 19,
     what: "two ideas of a semaphore's limit",
     shown: [
-      [
-        RELATIVES,
-        "sem: as many as there are permits, and 125 for whoever has another limit in mind",
-      ],
+      [RELATIVES, "sem lets in as many as there are permits, and exits with 125 for another limit"],
     ],
   },
   {
@@ -201,7 +213,7 @@ const modes: readonly FailureMode[] = [
     what: "a pause longer than the session",
     shown: [
       [LOST, "zksh is $how"],
-      [LOST, "zksh is frozen between the lock and the program's start: there is no start"],
+      [LOST, "a zksh that is frozen between the lock and the start does not start the program"],
     ],
     reason: "a pause of the whole machine cannot be made here; the fencing token is for that",
   },
@@ -214,7 +226,10 @@ const modes: readonly FailureMode[] = [
         "processes/guarded-terminal.integration",
         "Ctrl-Z stops the program and us, fg lets both go on",
       ],
-      ["processes/guarded-signals.embedded", "do not let a program go on whose time is over"],
+      [
+        "processes/guarded-signals.embedded",
+        "SIGCONT does not continue a program whose lease has ended",
+      ],
     ],
   },
   {
@@ -230,7 +245,7 @@ const modes: readonly FailureMode[] = [
   {
     row: 28,
     what: "stdout is mixed with ours",
-    shown: [[CHILD, "are the program's own, to the byte"]],
+    shown: [[CHILD, "stdout and stderr of the program pass through unchanged, byte for byte"]],
   },
   {
     row: 29,
@@ -248,7 +263,7 @@ const modes: readonly FailureMode[] = [
     shown: [
       [
         LOST,
-        "a release that cannot be told: the program's code, a warning, and the session's end does it",
+        "a release without a connection: the program's exit code, a warning, and the session's expiry deletes the ticket",
       ],
     ],
   },

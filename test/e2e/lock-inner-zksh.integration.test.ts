@@ -51,7 +51,7 @@ it.for([
   });
 });
 
-it("the same lock around it, --reentrant: where the inner one asks", async (context) => {
+it("--reentrant inside the same lock uses the inner zksh's server", async (context) => {
   const scene = await Scene.at(context);
   const inner = `ZKSH_SERVER=127.0.0.1:1 node "$ZKSH" -s ${scene.server} lock --reentrant ${LOCK} -- sh -c '${CHECK}'`;
   expect(await scene.run(["lock", LOCK, "--", "sh", "-c", inner], { env })).toMatchObject({
@@ -68,7 +68,7 @@ test("--embedded: its server, without the TLS that the environment asks for", as
   expect(ran).toMatchObject({ code: 0, stderr: "" });
 });
 
-test("connect in a script: where it has gone", async (context) => {
+test("a lock after connect in a script uses the new server", async (context) => {
   const scene = await Scene.at(context);
   const input = `connect ${scene.server}\nlock ${LOCK} -- sh -c '${CHECK}'\n`;
   expect(await runZksh(["--embedded"], { env, input })).toMatchObject({ code: 0, stderr: "" });

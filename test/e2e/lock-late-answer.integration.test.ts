@@ -82,7 +82,7 @@ it.for([
   expect(beat.lines.filter(({ word }) => word.startsWith("pid:"))).toHaveLength(1);
 });
 
-it("without a program: held when it says so", async (context) => {
+it("without a program the lock is held when zksh says so", async (context) => {
   const scene = await Scene.at(context, server.address);
   const { through, late } = await lateNetwork(scene, 0.85 * T);
   const zksh = scene.start(["lock", ...SESSION, LOCK], {
@@ -96,7 +96,7 @@ it("without a program: held when it says so", async (context) => {
   expect(await zksh.result).toMatchObject({ code: 0 });
 });
 
-it("a signal meanwhile: no start, no loss, and no ticket is left", async (context) => {
+it("a signal meanwhile: the program does not start, nothing is reported lost, and no ticket is left", async (context) => {
   const scene = await Scene.at(context, server.address);
   const { through, late } = await lateNetwork(scene, 0.55 * T);
   const beat = scene.beat();

@@ -29,7 +29,7 @@ function sceneAt(context: Parameters<typeof Scene.at>[0]): Promise<Scene> {
   return Scene.at(context, server.address);
 }
 
-it("cut off: TERM while there is time, KILL before it is over, then somebody else", async (context) => {
+it("a command whose zksh is cut off gets TERM, then KILL before another holder gets the lock", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   // Longer than elsewhere, because the moments themselves are looked at: on a busy machine all of
@@ -57,7 +57,7 @@ it("cut off: TERM while there is time, KILL before it is over, then somebody els
   expect(killAfter - termAfter).toBeLessThan(1.5 * graceMs);
 });
 
-it("cut off: one that ends on TERM ends long before; 120 though it ended with 0", async (context) => {
+it("a command that ends on TERM after the cut ends long before the lease, and the exit code is 120", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const { zksh, beat } = await scene.holding(SHORT, { server: through });
@@ -68,7 +68,7 @@ it("cut off: one that ends on TERM ends long before; 120 though it ended with 0"
   expect(beat.lastAt).toBeLessThan((await rival.gotAt) - GRACE);
 });
 
-it("--on-lost kill: no TERM", async (context) => {
+it("--on-lost kill sends no TERM when zksh is cut off", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const { zksh, beat } = await scene.holding([...SHORT, "--on-lost", "kill"], { server: through });
@@ -79,7 +79,7 @@ it("--on-lost kill: no TERM", async (context) => {
   expect(beat.lastAt).toBeLessThan(await rival.gotAt);
 });
 
-it("--on-lost kill: no TERM either when the ticket was deleted", async (context) => {
+it("--on-lost kill sends no TERM when the ticket is deleted", async (context) => {
   const scene = await sceneAt(context);
   const { zksh, beat } = await scene.holding(["--on-lost", "kill"]);
   await scene.session.delete(await scene.queue(1));
@@ -90,7 +90,7 @@ it("--on-lost kill: no TERM either when the ticket was deleted", async (context)
   expect(beat.signals).toEqual([]);
 });
 
-it("--on-lost warn: says so and lets it run; 120 in the end", async (context) => {
+it("--on-lost warn prints a warning, lets the command run and exits with 120", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const { zksh, beat } = await scene.holding([...SHORT, "--on-lost", "warn"], { server: through });
@@ -129,7 +129,7 @@ it.for([
   expect(await zksh.result).toMatchObject(signal === "SIGSTOP" ? { code: 120 } : { signal });
 });
 
-it("zksh is frozen between the lock and the program's start: there is no start", async (context) => {
+it("a zksh that is frozen between the lock and the start does not start the program", async (context) => {
   const scene = await sceneAt(context);
   const beat = scene.beat();
   const slow = scene.slowStart();
@@ -196,7 +196,7 @@ it.for([
   expect(beat.lastAt).toBeLessThan(await rival.gotAt);
 });
 
-it("--on-suspend stop: frozen while nobody answers, and goes on", async (context) => {
+it("--on-suspend stop freezes the program while no server answers, then lets it continue", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const options = ["--session-timeout", "12s", "--on-suspend", "stop"];
@@ -217,7 +217,7 @@ it("--on-suspend stop: frozen while nobody answers, and goes on", async (context
   expect(beat.signals).toEqual([]);
 });
 
-it("--on-suspend stop: what is frozen is ended too when nobody ever answers", async (context) => {
+it("--on-suspend stop ends the frozen program if no server answers until the lease ends", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const { zksh, beat } = await scene.holding([...SHORT, "--on-suspend", "stop"], {
@@ -229,7 +229,7 @@ it("--on-suspend stop: what is frozen is ended too when nobody ever answers", as
   expect(beat.lastAt).toBeLessThan(await rival.gotAt);
 });
 
-it("--on-suspend term: the doubt is enough", async (context) => {
+it("--on-suspend term ends the program as soon as no server answers", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const options = ["--session-timeout", "12s", "--on-suspend", "term"];
@@ -248,7 +248,7 @@ it("--on-suspend term: the doubt is enough", async (context) => {
   });
 });
 
-it("without a program: 120 when cut off", async (context) => {
+it("without a program, a zksh that is cut off exits with 120", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const zksh = scene.start(["lock", ...SHORT, LOCK], { server: through });
@@ -262,7 +262,7 @@ it("without a program: 120 when cut off", async (context) => {
   await rival.gotAt;
 });
 
-it("a release that cannot be told: the program's code, a warning, and the session's end does it", async (context) => {
+it("a release without a connection: the program's exit code, a warning, and the session's expiry deletes the ticket", async (context) => {
   const scene = await sceneAt(context);
   const { proxy, server: through } = await scene.network();
   const beat = scene.beat();
@@ -281,7 +281,7 @@ it("a release that cannot be told: the program's code, a warning, and the sessio
   expect(beat.lastAt).toBeLessThan(await rival.gotAt);
 });
 
-it("nobody reads our stderr any more: the program goes on", async (context) => {
+it("the program goes on when the reader of our stderr has gone", async (context) => {
   const scene = await sceneAt(context);
   const [beat, codeFile] = [scene.beat(), scene.file()];
   const program = [
@@ -313,7 +313,7 @@ it("nobody reads our stderr any more: the program goes on", async (context) => {
   await eventually(() => expect(readFileSync(codeFile, "utf8")).toBe("121\n"));
 });
 
-test("the server stands still: TERM, KILL, 120, and somebody else when it goes on", async (context) => {
+test("a stopped server: the program gets TERM and KILL, zksh exits with 120, and another holder gets the lock afterwards", async (context) => {
   const scene = await sceneAt(context);
   const { zksh, beat } = await scene.holding(SHORT, { words: ["stubborn"] });
   const rival = await scene.rival();

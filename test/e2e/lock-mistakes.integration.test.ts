@@ -53,7 +53,7 @@ describe("a lock inside a lock", () => {
     expect(String(ran.stdout)).toBe("125\nelsewhere\n");
   });
 
-  it("is none when the outer one is gone: what it has left behind may lock again", async (context) => {
+  it("is allowed after the outer one has ended: a process that it left behind may take the lock", async (context) => {
     const scene = await Scene.at(context);
     const held = await scene.run(["lock", LOCK, "--", "sh", "-c", 'printf %s "$ZK_LOCK_HELD"']);
     const env = { ZK_LOCK_HELD: String(held.stdout) };
@@ -113,7 +113,7 @@ describe("--status-file", () => {
   });
 });
 
-it("without the right to delete, the command's code stands and the ticket goes with the session", async (context) => {
+it("without DELETE permission the exit code is the command's, and the ticket is deleted with the session", async (context) => {
   const scene = await Scene.at(context);
   await scene.session.create(LOCK, null, { acl: [{ perms: 5, scheme: "world", id: "anyone" }] });
   expect(await scene.run(["lock", LOCK, "--", "sh", "-c", "exit 3"])).toMatchObject({ code: 3 });

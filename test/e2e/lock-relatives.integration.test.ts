@@ -71,7 +71,7 @@ it.for(sorts)(
   },
 );
 
-it("rwlock: readers together, a writer alone, with the same codes", async (context) => {
+it("rwlock runs readers together and a writer alone, with the same exit codes", async (context) => {
   const scene = await Scene.at(context, server.address);
   const side = (words: string[]) => {
     const beat = scene.beat();
@@ -104,7 +104,7 @@ it("rwlock: readers together, a writer alone, with the same codes", async (conte
   expect(String(stdout)).toBe("read\n");
 });
 
-it("sem: as many as there are permits, and 125 for whoever has another limit in mind", async (context) => {
+it("sem lets in as many as there are permits, and exits with 125 for another limit", async (context) => {
   const scene = await Scene.at(context, server.address);
   const hold = async () => {
     const beat = scene.beat();
@@ -174,7 +174,7 @@ it("a read-only session is refused, and a session timeout that was not granted i
   ]);
 });
 
-it("elect --rejoin: stands again after the lead was lost", async (context) => {
+it("elect --rejoin queues again after the leadership was lost", async (context) => {
   const scene = await Scene.at(context, server.address);
   const beat = scene.beat();
   const zksh = scene.start(["elect", "--rejoin", LOCK, "--", ...beat.command()]);

@@ -65,7 +65,7 @@ it("stdin is a file with lines for something else: 125, and the file is named as
   });
 });
 
-it("stdin that ends while the lock is waited for: 125, because it was held for nothing", async (context) => {
+it("stdin that ends during the wait: 125, because the lock would be held for no command", async (context) => {
   const scene = await Scene.at(context);
   const holder = scene.start(["lock", LOCK]);
   await eventually(() => expect(holder.stdout).toContain("ZK_LOCK_HELD"));

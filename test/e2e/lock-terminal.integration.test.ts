@@ -21,7 +21,7 @@ const open = (scene: Scene, ...args: string[]) =>
 const PROMPT = /zksh \S+ \/ ›/;
 const HELD = /zksh \S+ lock:\/l \/ ›/;
 
-test("Ctrl-C tells the program once, and its code is ours", async (context) => {
+test("Ctrl-C sends one SIGINT to the program, and its exit code becomes ours", async (context) => {
   const scene = await Scene.at(context);
   const beat = scene.beat();
   const terminal = await open(scene, "lock", LOCK, "--", ...beat.command());
@@ -62,7 +62,7 @@ test("the program can ask on /dev/tty", async (context) => {
   expect(await terminal.left()).toMatchObject({ code: 0 });
 });
 
-test("while it waits one line says for whom, and then what was got, before the program writes; Ctrl-C ends it", async (context) => {
+test("a status line names the holder during the wait, then the lock, before the program writes; Ctrl-C ends the wait", async (context) => {
   const scene = await Scene.at(context);
   const held = await new Mutex(scene.session, LOCK, {
     holder: { who: "ann@web3", pid: 4711 },
@@ -85,7 +85,7 @@ test("while it waits one line says for whom, and then what was got, before the p
   );
 });
 
-test("the shell: counted, in the prompt, given back by unlock and at the end", async (context) => {
+test("the shell counts locks, shows them in the prompt, and releases them by unlock and at the end", async (context) => {
   const scene = await Scene.at(context);
   const terminal = await open(scene);
   await terminal.endsWith(PROMPT);
@@ -110,7 +110,7 @@ test("the shell: counted, in the prompt, given back by unlock and at the end", a
   await rival.gotAt;
 });
 
-test("the shell: what tells it to end while a program runs under a lock ends the program, and then the shell", async (context) => {
+test("a signal that ends the shell ends the program under its lock first, and then the shell", async (context) => {
   const scene = await Scene.at(context);
   for (const end of ["SIGTERM", "SIGHUP", "the terminal is closed"] as const) {
     const terminal = await open(scene);
@@ -136,7 +136,7 @@ test("the shell: what tells it to end while a program runs under a lock ends the
   }
 });
 
-test("a script: what tells it to end while a program runs under a lock ends it behind the program, also with --keep-going", async (context) => {
+test("a signal that ends a script ends the program under its lock first, also with --keep-going", async (context) => {
   const scene = await Scene.at(context);
   for (const options of [[], ["--keep-going"]]) {
     const beat = scene.beat();
@@ -160,7 +160,7 @@ async function askFor(scene: Scene, node: string): Promise<void> {
   await scene.session.setData(node, Buffer.from(JSON.stringify(asked)));
 }
 
-test("the shell: gives way to whoever asks for a lock, once no line relies on it, unless told otherwise", async (context) => {
+test("the shell releases a revoked lock when no line relies on it, unless an option forbids it", async (context) => {
   const scene = await Scene.at(context);
   const terminal = await open(scene);
   await terminal.endsWith(PROMPT);
@@ -192,7 +192,7 @@ test("the shell: gives way to whoever asks for a lock, once no line relies on it
   await terminal.left();
 });
 
-test("a script whose lock somebody asks for releases it and stops with 121", async (context) => {
+test("a script whose lock is revoked releases it and stops with 121", async (context) => {
   const scene = await Scene.at(context);
   const zksh = scene.start([]);
   zksh.write(`lock ${LOCK}\n`);
@@ -207,7 +207,7 @@ test("a script whose lock somebody asks for releases it and stops with 121", asy
   expect(await scene.session.exists("/after")).toBeUndefined();
 });
 
-test("the shell: told at the prompt when a lock is lost", async (context) => {
+test("the shell reports a lost lock at the prompt", async (context) => {
   const scene = await Scene.at(context);
   const terminal = await open(scene, "-t", "4s");
   await terminal.endsWith(PROMPT);
@@ -227,7 +227,7 @@ test("the shell: told at the prompt when a lock is lost", async (context) => {
   await terminal.left();
 });
 
-test("a script: lines run under its lock, which is given back at the end", async (context) => {
+test("the lines of a script run under its lock, which is released at the end", async (context) => {
   const scene = await Scene.at(context);
   const script = `lock ${LOCK}; lock ${LOCK}; ls ${LOCK}; unlock ${LOCK}; unlock ${LOCK}; ls ${LOCK}; lock ${LOCK}`;
   const { code, stdout } = await scene.run(["-c", script]);

@@ -38,7 +38,7 @@ it.for([
   },
 );
 
-it("-w may be longer than a timer's time", async (context) => {
+it("-w may be longer than the longest delay of a timer", async (context) => {
   const scene = await Scene.at(context);
   const holder = await scene.holding();
   const waiter = scene.start(["lock", "-w", "1000h", LOCK, "--", "echo", "run"]);
@@ -100,7 +100,7 @@ it("SIGINT while queued and no server answers: 130 at once, and the session take
   await held.release();
 });
 
-it("a request to give way, or a deleted ticket, ends the wait: 121", async (context) => {
+it("a revoke request or a deleted ticket ends the wait with 121", async (context) => {
   const scene = await Scene.at(context);
   const held = await new Mutex(scene.session, LOCK).acquire();
   const asked = scene.run(["lock", LOCK, "--", "true"]);
@@ -143,7 +143,7 @@ it("a ticket whose reply was lost is found again: one contender, and it is serve
   expect(await zksh.result).toMatchObject({ code: 7 });
 });
 
-it("a session that ends while queued: a new place, said aloud, and served in the end", async (context) => {
+it("a session that expires while queued: zksh queues again, says so, and gets the lock in the end", async (context) => {
   const scene = await Scene.at(context);
   const held = await new Mutex(scene.session, LOCK).acquire();
   const { proxy, server } = await scene.network();

@@ -130,7 +130,7 @@ describe("a guarded program", () => {
   });
 });
 
-test("what still runs after dispose is nobody's business any more", async () => {
+test("processes that still run after dispose are left alone", async () => {
   const guarded = await start("exec sleep 300");
   await eventually(() => expect(leftovers()).toHaveLength(2));
   await guarded.dispose();
@@ -193,7 +193,7 @@ describe.each(GROUPS)("all of it (%s)", (group) => {
     await guarded.dispose();
   });
 
-  test("is not what has made a session of its own", async () => {
+  test("does not include a process that started its own session", async () => {
     const guarded = await start(`setsid sleep 300 & echo $! > ${file}`, { group });
     const [daemon = Number.NaN] = await pidsIn(file, 1);
     await guarded.ended;
@@ -218,7 +218,7 @@ describe.each(GROUPS)("all of it (%s)", (group) => {
     kill(parent, "SIGKILL");
   });
 
-  test("never is who shares our group", async () => {
+  test("does not include processes of our own group", async () => {
     const mate = await start("sleep 300", { group: "share" });
     const guarded = await start("sleep 300", { group });
     guarded.signal("SIGKILL");

@@ -89,7 +89,7 @@ describe("signals to the guard", () => {
     expect(await guard.ended()).toEqual({ code: 5 });
   });
 
-  test("do not let a program go on whose time is over", async () => {
+  test("SIGCONT does not continue a program whose lease has ended", async () => {
     const { guard } = await guarding(recorder(), { permit: [60_000, 4_000] });
     await eventually(() => wordsIn(file).includes("ready"));
     guard.kill("SIGTSTP");

@@ -32,7 +32,7 @@ test("only the newest taker hears a signal, and leaves it to the one before", as
   expect(listeners()).toEqual(before);
 });
 
-test("what packages put on the process takes nothing away", async () => {
+test("signal listeners of packages do not replace ours", async () => {
   const heard: string[] = [];
   const giveBack = takeSignals(["SIGUSR2"], () => heard.push("ours"));
   const theirs = () => heard.push("theirs");
@@ -44,7 +44,7 @@ test("what packages put on the process takes nothing away", async () => {
   giveBack();
 });
 
-test("a taker may give back while it hears", async () => {
+test("a listener may remove itself while it is called", async () => {
   const heard: string[] = [];
   const giveBack1 = takeSignals(["SIGUSR2"], () => heard.push("1"));
   const giveBack2 = takeSignals(["SIGUSR2"], () => {

@@ -92,7 +92,7 @@ async function stubborn(): Promise<{ pid: number; tree: string }> {
 }
 
 describe("a watchdog", () => {
-  test("confirms what it was armed with, and ends without a word to what it was disarmed of", async () => {
+  test("confirms arming, and ends without a signal to a disarmed program", async () => {
     const watchdog = new Alone();
     const { pid, tree } = await stubborn();
     await watchdog.says("ready\n");

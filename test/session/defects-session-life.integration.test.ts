@@ -81,7 +81,7 @@ describe("requests queued while disconnected when the session expires", () => {
 });
 
 describe("heartbeats on a busy connection", () => {
-  test("beats go out on time while events keep coming in", async () => {
+  test("heartbeats are sent on time while events keep coming in", async () => {
     const server = await fake();
     const session = open(server.address, { timeoutMs: SHORT_SESSION_MS });
     await session.connected();
@@ -175,7 +175,7 @@ describe("a reply with zxid 0", () => {
 });
 
 describe("the session timeout requested after a reconnect", () => {
-  test("the timeout wished for is asked for on every connection", async () => {
+  test("every connection requests the configured session timeout", async () => {
     const server = await fake({ timeoutMs: 4_000 });
     const session = open(server.address, { timeoutMs: 20_000 });
     await session.connected();

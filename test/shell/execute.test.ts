@@ -39,7 +39,7 @@ function prepare(command: Partial<AnyCommand>, more: Partial<Execution> = {}) {
 const deleted = (path: string): Result => ({ kind: "deleted", path });
 
 describe("execute", () => {
-  test("writes a result to stdout, and what is said beside it to stderr", async () => {
+  test("writes a result to stdout, and its messages to stderr", async () => {
     const { run, io } = prepare({ run: async () => deleted("/a") });
     expect(await run()).toBe(0);
     expect(io.written).toEqual({ stdout: Buffer.from("/a\n"), stderr: "note /a\n" });
@@ -58,7 +58,7 @@ describe("execute", () => {
     expect([...seen, io.written.stdout.toString()]).toEqual(["/a\n", "/a\n/b\n"]);
   });
 
-  test("fetches what is outside before the command runs", async () => {
+  test("reads files and stdin before the command runs", async () => {
     const { run, io } = prepare({
       run: async (_context, { one, two, three }, { four }) =>
         deleted([one, two, three, four].join(" ")),
@@ -121,7 +121,7 @@ describe("execute", () => {
     await expect(run()).rejects.toThrow("no luck");
   });
 
-  test("ends a stream whose output nobody reads", async () => {
+  test("ends a stream when the reader of its output has gone", async () => {
     let isCleanedUp = false;
     const io = memoryIo({ stdoutError: new Error("gone") });
     const { run } = prepare(

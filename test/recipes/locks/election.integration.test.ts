@@ -43,12 +43,12 @@ describe("Election", () => {
     expect(await second.leader()).toBeUndefined();
   });
 
-  test("nobody leads where there is no path", async () => {
+  test("a missing path has no leader", async () => {
     const session = openFor(await freshChroot());
     expect(await new Election(session, "/none").leader()).toBeUndefined();
   });
 
-  test("observers hear of each leader once, of none, and of the path's own end", async () => {
+  test("observers are told each leader once, that there is none, and that the path was deleted", async () => {
     const chroot = await freshChroot();
     const [watcher, one, two] = [openFor(chroot), openFor(chroot), openFor(chroot)];
     const stop = new AbortController();

@@ -54,7 +54,7 @@ describe("MultiLock", () => {
     ]);
   });
 
-  test("keeps what is free in front of the first that is not, and queues for nothing behind it", async () => {
+  test("keeps the free locks before the first held one, and queues for none after it", async () => {
     const chroot = await freshChroot();
     const [holder, other] = [openFor(chroot), openFor(chroot)];
     const held = await new Mutex(holder, "/b").acquire();
@@ -98,7 +98,7 @@ describe("MultiLock", () => {
     expect(most).toBe(1);
   });
 
-  test("gives way to one who takes them one by one in the opposite order", async () => {
+  test("does not block a contender that takes the locks one by one in the opposite order", async () => {
     const chroot = await freshChroot();
     const [sequential, other] = [openFor(chroot), openFor(chroot)];
     const events: LockEvent[] = [];

@@ -46,7 +46,7 @@ test("on an ensemble, the zxid in the answer to a write is that of the write, al
 });
 
 describe("on an ensemble, when the server that we are attached to is killed", () => {
-  test("what is held stays held, with its token", async () => {
+  test("a held lock stays held, with its token", async () => {
     const [follower] = await ensemble.followers();
     if (!follower) throw new Error("no follower");
     const session = await openOn(follower);

@@ -75,7 +75,7 @@ describe("a create whose reply was lost", () => {
     expect(await other.getChildren("/l")).toEqual([lock.nodePath.slice(3)]);
   });
 
-  test("hides nobody who came meanwhile from others on the same object", async () => {
+  test("does not hide a contender that came meanwhile from others on the same object", async () => {
     const { session, proxy, other } = await behindProxy();
     await other.create("/l", null);
     const events: LockEvent[] = [];
@@ -140,7 +140,7 @@ describe("a create whose reply was lost", () => {
     expect((await other.getData(lock.nodePath)).stat.ephemeralOwner).toBe(session.id);
   });
 
-  test("is taken back when its caller has gone, over a lost reply too", async () => {
+  test("is deleted when its caller has aborted, also after a lost reply", async () => {
     const { session, proxy, other } = await behindProxy();
     await other.create("/l", null);
     const cancel = new AbortController();
@@ -157,7 +157,7 @@ describe("a create whose reply was lost", () => {
     expect(await other.getChildren("/l")).toEqual([]);
   });
 
-  test("is taken back whole, also when somebody deletes half of it meanwhile", async () => {
+  test("is deleted whole, also if another client deletes one of its tickets meanwhile", async () => {
     const { session, proxy, other } = await behindProxy();
     await other.create("/l", null);
     const cancel = new AbortController();
@@ -181,7 +181,7 @@ describe("a create whose reply was lost", () => {
     expect(await other.getChildren("/l")).toEqual([]);
   });
 
-  test("is taken back when its caller goes while it is being looked for", async () => {
+  test("is deleted when its caller aborts during the search for it", async () => {
     const { session, proxy, other } = await behindProxy();
     await other.create("/l", null);
     const cancel = new AbortController();
@@ -334,7 +334,7 @@ describe("the session's end", () => {
     );
   });
 
-  test("while holding aborts the signal, before the server lets anybody else in", async () => {
+  test("while holding aborts the signal, before another contender gets the lock", async () => {
     const { session, proxy, other } = await behindProxy({ timeoutMs: 2_000 }, server.address);
     const events: LockEvent[] = [];
     const lock = await new Mutex(session, "/l", {
@@ -389,7 +389,7 @@ describe("the session's end", () => {
 });
 
 describe("a short outage", () => {
-  test("while holding changes nothing, and deletions in it are heard of", async () => {
+  test("while holding changes nothing, and a deletion during it is noticed", async () => {
     const { session, proxy, other } = await behindProxy();
     const lock = await new Mutex(session, "/l").acquire();
     const { fencingToken } = lock;
@@ -407,7 +407,7 @@ describe("a short outage", () => {
     await eventually(() => expect(lock.signal.reason).toMatchObject({ reason: "lock-lost" }));
   });
 
-  test("while waiting keeps the place, and a release in it is heard of", async () => {
+  test("while waiting keeps the place, and a release during it is noticed", async () => {
     const { session, proxy, other } = await behindProxy();
     const held = await new Mutex(other, "/l").acquire();
     const { acquiring } = await waiting(session);
@@ -466,7 +466,7 @@ describe("after the release", () => {
     expect(listeners).toBe(0);
   });
 
-  test("no rejection is left unheard", async () => {
+  test("no promise is left rejected without a handler", async () => {
     const unheard: unknown[] = [];
     const hear = (reason: unknown) => unheard.push(reason);
     process.on("unhandledRejection", hear);

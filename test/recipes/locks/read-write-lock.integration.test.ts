@@ -8,7 +8,7 @@ import { openFor, rejection } from "../../support/open-session.ts";
 import { freshChroot } from "../../support/shared-server.ts";
 
 describe("ReadWriteLock", () => {
-  test("readers together, writers alone, nobody overtakes", async () => {
+  test("readers share the lock, writers hold it alone, and no contender overtakes another", async () => {
     const chroot = await freshChroot();
     const order: string[] = [];
     const leave = {
@@ -97,7 +97,7 @@ describe("ReadWriteLock", () => {
     expect((await acquiring).isHeld()).toBe(true);
   });
 
-  test("downgrade keeps the place, and nobody is in between", async () => {
+  test("a downgrade keeps the place: no other contender gets the lock in between", async () => {
     const chroot = await freshChroot();
     const [session, other] = [openFor(chroot), openFor(chroot)];
     const lock = new ReadWriteLock(session, "/l", { holder: { who: "ann" } });
@@ -171,7 +171,7 @@ describe("ReadWriteLock", () => {
     expect(write.signal.aborted).toBe(false);
   });
 
-  test("what is no longer there cannot be downgraded, nor what is held twice, nor a reader", async () => {
+  test("a lost lock, a lock that is held twice and a read lock cannot be downgraded", async () => {
     const chroot = await freshChroot();
     const [session, admin] = [openFor(chroot), openFor(chroot)];
     const lock = new ReadWriteLock(session, "/l");

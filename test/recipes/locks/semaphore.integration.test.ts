@@ -73,7 +73,7 @@ describe("Semaphore", () => {
     expect(most).toBe(3);
   });
 
-  test("gives several permits at once or none: two who want all of them both get them", async () => {
+  test("gives several permits at once or none: two contenders for all permits both get them", async () => {
     const chroot = await freshChroot();
     const admin = openFor(chroot);
     const one = await new Semaphore(admin, "/s", { limit: 3 }).acquire();
@@ -84,7 +84,7 @@ describe("Semaphore", () => {
     expect(await Promise.all(waiting)).toEqual([3, 3]);
   });
 
-  test("a newcomer does not pass those who wait, even where a permit is free", async () => {
+  test("a new contender does not overtake waiters, even if a permit is free", async () => {
     const session = openFor(await freshChroot());
     const semaphore = new Semaphore(session, "/s", { limit: 2 });
     await (await semaphore.acquire()).release();
@@ -151,7 +151,7 @@ describe("Semaphore", () => {
     await Promise.all([held, changed].map((lock) => lock.release()));
   });
 
-  test("leaves the data of a path alone that somebody else has made, and refuses kazoo's", async () => {
+  test("does not change the data of a path that another client created, and refuses kazoo's", async () => {
     const session = openFor(await freshChroot());
     await session.create("/plain", Buffer.from("notes"));
     await (await new Semaphore(session, "/plain", { limit: 1 }).acquire()).release();

@@ -109,7 +109,7 @@ describe("deleteTree", () => {
     expect(failures.map(({ path, error }) => [path, error.reason])).toEqual([["/t", "not-empty"]]);
   });
 
-  test("counts nothing that somebody else deleted, and does not mind", async () => {
+  test("does not count znodes that another client deleted", async () => {
     const session = new StubSession(tree(2, 1));
     const answer = session.multi.bind(session);
     session.multi = async (ops, options) => {
@@ -167,7 +167,7 @@ describe("deleteTree", () => {
     expect([session.paths(), tries.get("/t/2")]).toEqual([["/"], 1]);
   });
 
-  test("throws when connection after connection is lost: nobody knows what was deleted", async () => {
+  test("throws when connection after connection is lost, because the outcome is unknown", async () => {
     const session = new StubSession(tree(2, 1));
     session.delete = async () => {
       throw lost();

@@ -129,7 +129,7 @@ describe("setTreeAcl", () => {
     expect(session.mostPending).toBeLessThan(5_000);
   });
 
-  test("stops when it is told to", async () => {
+  test("ends when the signal is aborted", async () => {
     const session = new CountingSession(100, 1_000);
     const abort = new AbortController();
     const onProgress = (changed: number) => {
@@ -183,7 +183,7 @@ describe("setTreeAcl", () => {
     expect(failures.map(({ path }) => path)).toEqual(["/t/c", "/t/a/b", "/t", "/t/a"]);
   });
 
-  test("asks once where the server does not accept the ACL", async () => {
+  test("sends one request if the server does not accept the ACL", async () => {
     const session = new StubSession(given);
     let asked = 0;
     session.setAcl = async () => {
@@ -196,7 +196,7 @@ describe("setTreeAcl", () => {
     expect(asked).toBe(1);
   });
 
-  test("leaves out what vanished", async () => {
+  test("skips znodes that were deleted meanwhile", async () => {
     const session = new StubSession(given);
     const answer = session.setAcl.bind(session);
     session.setAcl = async (path, list, options) => {

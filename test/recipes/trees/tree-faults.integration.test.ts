@@ -87,7 +87,7 @@ describe.each(BREAKS)(
 );
 
 describe("while others change the tree", () => {
-  test("deletes what they create, and does not mind what they delete", async () => {
+  test("deletes the znodes that other clients create, and ignores those that they delete", async () => {
     const { session, other } = await behindProxy();
     const paths = await plant(other);
     const made: Promise<unknown>[] = [];

@@ -98,7 +98,7 @@ describe("walk", () => {
     expect(asked[29]).toBe(512);
   });
 
-  test("takes znodes of one level for alike, whatever is on another", async () => {
+  test("expects znodes of one level to have similar numbers of children", async () => {
     const session = new StubSession(tree(256, 1));
     const parents: number[] = [];
     session.multiRead = async (ops) => {
@@ -145,7 +145,7 @@ describe("walk", () => {
     expect(groups).toBeGreaterThan(2);
   });
 
-  test("leaves out what vanished, and goes on", async () => {
+  test("skips znodes that were deleted meanwhile, and goes on", async () => {
     const session = new StubSession({ "/a": "", "/b": "", "/b/c": "" });
     const answer = session.getChildren.bind(session);
     session.getChildren = async (path) => [...(await answer(path)), "ghost"];
@@ -157,7 +157,7 @@ describe("walk", () => {
     expect(failures).toEqual([]);
   });
 
-  test("tells of what it may not see, and goes on", async () => {
+  test("reports a znode without READ permission, and goes on", async () => {
     const refused = new PermissionError("no-auth", "not permitted", { code: -102, path: "/a" });
     const session = new StubSession(
       { "/a": "", "/a/x": "", "/b": "", "/b/c": "" },

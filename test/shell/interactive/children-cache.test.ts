@@ -38,7 +38,7 @@ describe("ChildrenCache", () => {
     expect(asked.length).toBe(6);
   });
 
-  test("loads very many only for somebody who insists, and then has them", async () => {
+  test("loads very many names only if the caller insists, and then caches them", async () => {
     const cache = new ChildrenCache(() => 0);
     const { session, asked } = stub(5_001);
     expect(await cache.list("/", session)).toEqual({ tooMany: 5_001 });
@@ -47,7 +47,7 @@ describe("ChildrenCache", () => {
     expect(asked).toEqual(["exists /", "getChildren /"]);
   });
 
-  test("knows nothing without a server, and remembers no failure", async () => {
+  test("returns no names without a server, and caches no failure", async () => {
     const cache = new ChildrenCache(() => 0);
     expect(await cache.list("/", stub(2, "suspended").session)).toEqual({});
     const { session, asked } = stub(2);

@@ -45,7 +45,7 @@ describe("historyFile", () => {
 });
 
 describe("History", () => {
-  test("keeps lines in a file that is nobody else's", async () => {
+  test("keeps lines in a file that other users cannot read", async () => {
     const file = fresh();
     expect(await kept(file, "ls /", "get /a")).toBe("ls /\nget /a\n");
     expect([statSync(file).mode & 0o777, statSync(dirname(file)).mode & 0o777]).toEqual([

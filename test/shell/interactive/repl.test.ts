@@ -119,7 +119,7 @@ describe("the interactive shell", () => {
     expect(desk.shown).not.toContain("\nx\n");
   });
 
-  test("gives the prompt back at the second Ctrl-C, whatever the command does", async () => {
+  test("returns to the prompt at the second Ctrl-C, even if the command goes on", async () => {
     const stubborn = desk.sessions[0] as StubSession;
     const held = deferred();
     stubborn.exists = async () => {
@@ -158,7 +158,7 @@ describe("the interactive shell", () => {
     await desk.shows(/> addauth digest a:\*\*\*/);
   });
 
-  test("says above the prompt what watches see, unless told not to", async () => {
+  test("prints watch events above the prompt, unless they are turned off", async () => {
     await desk.press("get -w /a\r");
     await desk.shows(/\nx\n/);
     await desk.press("half");
@@ -199,7 +199,7 @@ describe("the interactive shell", () => {
     expect(await desk.exit).toBe(0);
   });
 
-  test("ends when the program is told to", async () => {
+  test("ends when a signal ends the program", async () => {
     await desk.press("get /slow\r");
     desk.program.abort(new InterruptedError());
     expect(await desk.exit).toBe(0);

@@ -26,7 +26,7 @@ describe("ReverseSearch", () => {
     expect(typed("/", search).line).toBe("get /APP/old");
   });
 
-  test("says when nothing fits, and recovers", () => {
+  test("reports when no entry matches, and recovers", () => {
     const search = typed("applez");
     expect([search.hasFailed, search.line]).toEqual([true, "half"]);
     search.press({ name: "backspace" });

@@ -35,7 +35,7 @@ describe("redact", () => {
     expect(isRedacted(redact(line))).toBe(wanted.includes("***"));
   });
 
-  test("a star of one's own is no secret", () => {
+  test("a star that the user typed is not taken for a redacted secret", () => {
     expect(isRedacted("set /a ***")).toBe(false);
   });
 });

@@ -16,7 +16,7 @@ function tracked(given: Record<string, string> = {}): {
   return { ledger, session: ledger.track(stub.asSession()), stub };
 }
 
-describe("ledger", () => {
+describe("SessionResources", () => {
   test("names the ephemerals, by their real paths", async () => {
     const { ledger, session } = tracked();
     await session.create("/e", null, { mode: "ephemeral" });

@@ -50,7 +50,7 @@ describe("findNearby", () => {
     expect(session.asked).not.toContain("close");
   });
 
-  test("has nothing to suggest where it may not list", async () => {
+  test("has no suggestion without permission to list the parent", async () => {
     const session = new StubSession(given);
     session.getChildren = async () => {
       throw new PermissionError("no-auth", "not permitted");
@@ -77,7 +77,7 @@ describe("findNearby", () => {
     expect(session.asked).not.toContain("getChildren /app");
   });
 
-  test("does not wait long for a session, and minds no failure", async () => {
+  test("gives up on a session after a short wait, and ignores its failure", async () => {
     const never = { open: () => new Promise<Session>(() => {}) };
     const keepAlive = setInterval(() => {}, 100);
     expect(await findNearby(missing("/app/x"), never)).toBeUndefined();
@@ -88,7 +88,7 @@ describe("findNearby", () => {
     expect(await findNearby(missing("/app/x"), { open })).toBeUndefined();
   });
 
-  test("other errors are none of its business", async () => {
+  test("ignores other errors", async () => {
     const open = async () => {
       throw new Error("must not be asked");
     };

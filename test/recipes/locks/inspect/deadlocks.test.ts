@@ -56,27 +56,27 @@ describe("deadlocks", () => {
     expect(cycles(...ring)).toEqual(["3 -/a-> 1 -/b-> 2 -/c-> 3"]);
   });
 
-  test("somebody earlier in the queue is waited for too", () => {
+  test("a waiter also waits for the earlier waiters", () => {
     expect(cycles(lock("/a", "9 | 2 1"), lock("/b", "1 | 2"))).toEqual(["2 -/b-> 1 -/a~-> 2"]);
   });
 
-  test("who waits without being waited for is in none", () => {
+  test("a waiter that blocks no other waiter is in no deadlock", () => {
     expect(cycles(lock("/a", "1 | 2 3"), lock("/b", "2 | 4 1"))).toEqual(["2 -/a-> 1 -/b-> 2"]);
     expect(cycles(lock("/a", "1 | 2 3"), lock("/b", "2 | 3"))).toEqual([]);
   });
 
-  test("a session in one queue many times is none", () => {
+  test("a session with many tickets in one queue is no deadlock", () => {
     expect(cycles(lock("/a", "1 | 2 1 2 1"))).toEqual([]);
     expect(cycles(lock("/a", "1 | 2 1"), lock("/b", "1 | 2"))).toEqual([]);
   });
 
-  test("of a semaphore any permit will do", () => {
+  test("a waiter for a permit is blocked only if all holders are", () => {
     const sem = (queue: string) => lock("/sem", queue, { mode: "semaphore" });
     expect(cycles(sem("1 3 | 2"), lock("/b", "2 | 1"))).toEqual([]);
     expect(cycles(sem("1 3 | 2"), lock("/b", "2 | 1 3"))).toHaveLength(1);
   });
 
-  test("a program inside the lock of another counts as one with it", () => {
+  test("a program inside the lock of another one is the same actor", () => {
     const inside = (session: number, path: string, within: string) =>
       queueMember(session, path, { within: [within] });
     const a = { ...lock("/a", "1"), waiters: [inside(4, "/a", "200")] };

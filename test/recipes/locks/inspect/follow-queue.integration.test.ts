@@ -37,7 +37,7 @@ function follow(path = "/lock") {
 const asked = (reason: string, pid = 4711) => record({ pid, revoke: { reason } });
 
 describe("watching a queue", () => {
-  test("tells of everybody who comes and goes, and of all that a holder writes", async () => {
+  test("reports every contender that comes or leaves, and every change of a holder's ticket", async () => {
     const { next } = follow();
     expect(await next()).toEqual([0]);
     const first = await ticket(other, `/lock/_c_${uuid("a")}-lock-`, record());

@@ -182,7 +182,7 @@ describe("who holds and who waits", () => {
     });
   });
 
-  test("modes", async () => {
+  test("each claim has its mode", async () => {
     await tickets(
       `${KAZOO}__rlock__`,
       `${KAZOO2}__lock__`,
@@ -231,7 +231,7 @@ describe("semaphores", () => {
     expect(report.holders[0]?.mode).toBe("semaphore");
   });
 
-  test("who has got a permit keeps it when the limit is lowered", async () => {
+  test("a holder of a permit keeps it when the limit is lowered", async () => {
     await session.setData("/lock", Buffer.from('{"v":1,"limit":1}'));
     await leases(A);
     const acquired = new Date().toISOString();
@@ -265,14 +265,14 @@ describe("semaphores", () => {
     expect((await inspect()).limit).toBeUndefined();
   });
 
-  test("a folder called locks makes none", async () => {
+  test("a child called locks alone is no sign of a semaphore", async () => {
     await session.create("/lock/locks", null);
     await ticket(session, `/lock/locks/${A}lock-`);
     expect(await queue()).toEqual({ holders: [], waiters: [] });
     expect((await queue("/lock/locks")).holders).toEqual([`${A}lock-`]);
   });
 
-  test("kazoo's own", async () => {
+  test("a semaphore of kazoo has its limit, holders and waiters", async () => {
     await kazoo(
       server,
       `
@@ -384,7 +384,7 @@ describe("what is told of each", () => {
     });
   });
 
-  test("nothing, where nothing is", async () => {
+  test("a missing path has no holders and no waiters", async () => {
     expect(await inspect()).toEqual({
       path: "/lock",
       exists: true,

@@ -61,7 +61,7 @@ describe("a queue of 5,000", () => {
     ]);
   });
 
-  test("is not read twice by whoever has seen it", async () => {
+  test("is not read again by a caller that passes the known tickets", async () => {
     const server = await freshChroot();
     const maker = openFor(server);
     await maker.create("/lock", null);

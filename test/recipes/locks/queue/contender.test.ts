@@ -143,7 +143,7 @@ describe("who waits for whom", () => {
 describe("incompatible tickets", () => {
   const of = (...names: string[]) => incompatibleKinds(parseContenders(names));
 
-  test("one family is none, however many they are", () => {
+  test("tickets of one family are compatible", () => {
     expect(of(`_c_${UUID}-lock-0000000001`, `_c_${HEX}-lock-0000000002`)).toEqual([]);
     expect(of(`_c_${UUID}-__READ__0000000001`, `_c_${HEX}-__WRIT__0000000002`)).toEqual([]);
     expect(of(`${HEX}__lock__0000000001`, `${HEX.replace("0", "1")}__rlock__0000000002`)).toEqual(
@@ -152,7 +152,7 @@ describe("incompatible tickets", () => {
     expect(of()).toEqual([]);
   });
 
-  test("two that do not see each other are named", () => {
+  test("two kinds that do not see each other are named", () => {
     expect(of(`_c_${UUID}-lock-0000000001`, `${HEX}__lock__0000000002`)).toEqual([
       "Curator locks",
       "kazoo locks",
@@ -179,7 +179,7 @@ describe("incompatible tickets", () => {
     ]);
   });
 
-  test("one who queues in both families is no stranger to either", () => {
+  test("a client with tickets of both families is compatible with both", () => {
     const both = [`_c_${UUID}-lock-0000000001`, `_c_${UUID}-__lock__0000000002`];
     expect(of(...both)).toEqual([]);
     expect(of(...both, `${HEX}__lock__0000000003`)).toEqual([]);
