@@ -15,10 +15,7 @@ export const data: ValueParser<Buffer> = (text, { isVerbatim = false, isLiteral 
   return Buffer.from(text);
 };
 
-/**
- * What may follow data: where it makes no sense, it is mostly the second word of data that nobody
- * quoted.
- */
+/** Parses a word after data: if it is invalid, it is mostly the second word of unquoted data. */
 export function behindData<T>(parse: ValueParser<T>): ValueParser<T> {
   return (text, where) => {
     try {

@@ -16,7 +16,8 @@ function logicalLines(text: string): string[] {
   let open: string | undefined;
   for (const natural of text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/)) {
     const line = natural.replace(/^[ \t\f]+/, "");
-    // A comment does not go on, and a line that goes on is none, whatever it begins with.
+    // A comment never continues on the next line, and a continuation line is never a comment, even
+    // if it starts with # or !.
     if (open === undefined && /^([#!]|$)/.test(line)) continue;
     const whole: string = (open ?? "") + line;
     const isContinued = (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1;

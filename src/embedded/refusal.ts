@@ -2,7 +2,7 @@ import { ErrorCode } from "../wire/protocol.ts";
 import type { Body } from "./handler.ts";
 
 /**
- * The refusal of one request. Not an Error: nobody reads its stack, and recording a stack costs
+ * The refusal of one request. Not an Error: its stack is never read, and recording a stack costs
  * more than the request.
  */
 export class Refusal {

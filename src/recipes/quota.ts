@@ -79,7 +79,7 @@ export async function setQuota(
       else await make(session, path, { ...NO_LIMITS, ...change }, options);
       break;
     } catch (error) {
-      // Somebody else set this quota, or removed it, between our question and our answer.
+      // Another client set or removed this quota between our read and our write.
       const isRace = error instanceof ConflictError || error instanceof NoNodeError;
       if (!isRace || tries >= MAX_TRIES) throw error;
     }

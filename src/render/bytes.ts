@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Line } from "./first-rows.ts";
+import type { TextLine } from "./first-rows.ts";
 
 /** UTF-8 without the control characters that no text has: what a person can read. */
 export function isReadable(bytes: Buffer): boolean {
@@ -12,7 +12,7 @@ const READABLE_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 
 const ROW = 16;
 
 /** Bytes as `hexdump -C` shows them, one line per sixteen. */
-export function* hexLines(bytes: Buffer): Generator<Line> {
+export function* hexLines(bytes: Buffer): Generator<TextLine> {
   for (const { offset, row, end } of rows(bytes)) {
     const halves = [row.subarray(0, ROW / 2), row.subarray(ROW / 2)].map((half) =>
       hexPairs(half).padEnd(23),

@@ -3,7 +3,7 @@ import type { DataResult } from "../results/znodes.ts";
 import type { Stat } from "../session/session.ts";
 import { formatSize } from "../text/size.ts";
 import { hexLines, isReadable } from "./bytes.ts";
-import { allRows, firstRows, type Line, textLines } from "./first-rows.ts";
+import { allRows, firstRows, type TextLine, textLines } from "./first-rows.ts";
 import { jsonLines, paintJson } from "./pretty-json.ts";
 import type { Rendered, View } from "./renderer.ts";
 import type { Paint } from "./theme.ts";
@@ -28,7 +28,7 @@ export function textData(result: DataResult, view: View, statText: (of: Stat) =>
 }
 
 interface Readable {
-  readonly lines: Iterable<Line>;
+  readonly lines: Iterable<TextLine>;
   /** How many bytes have been shown when the lines have come to `end`. */
   readonly bytesUpTo: (end: number) => number;
   readonly isJson?: boolean;

@@ -3,10 +3,10 @@ import { escapeText } from "../text/escape.ts";
 import { displayWidth } from "./display-width.ts";
 import type { Paint } from "./theme.ts";
 
-export interface Line {
+export interface TextLine {
   /** Not yet escaped; without a line end. */
   readonly text: string;
-  /** How much of the whole has been shown with this line, in whatever it is counted in. */
+  /** How much of the whole has been shown after this line, in the unit of the caller. */
   readonly end: number;
 }
 
@@ -27,12 +27,12 @@ const MAX_LENGTH = 64 * 1024;
  * The first lines, as many as fit {@link MAX_ROWS} rows of a terminal with so many columns. They
  * are painted last: what is escaped and counted has no colours yet.
  */
-export function firstRows(lines: Iterable<Line>, columns: number, paint: Paint): Shown {
+export function firstRows(lines: Iterable<TextLine>, columns: number, paint: Paint): Shown {
   const shown: string[] = [];
   let room = Math.min(MAX_ROWS * columns, MAX_LENGTH);
   let end = 0;
   for (const line of lines) {
-    // Whatever a character is escaped to, it takes no less room.
+    // An escaped character is never shorter than the character.
     const beginning = line.text.slice(0, room + 1);
     const text = escapeText(beginning);
     const rows = Math.max(1, Math.ceil(width(text) / columns));
@@ -54,14 +54,14 @@ export function firstRows(lines: Iterable<Line>, columns: number, paint: Paint):
 }
 
 /** All of them. */
-export function allRows(lines: Iterable<Line>, paint: Paint): string {
+export function allRows(lines: Iterable<TextLine>, paint: Paint): string {
   const shown: string[] = [];
   for (const { text } of lines) shown.push(paint(escapeText(text)));
   return joined(shown);
 }
 
 /** The lines of a text; a last line end is the end of the last line. */
-export function* textLines(text: string): Generator<Line> {
+export function* textLines(text: string): Generator<TextLine> {
   for (let start = 0; start < text.length; ) {
     const found = text.indexOf("\n", start);
     const end = found < 0 ? text.length : found;

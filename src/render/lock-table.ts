@@ -114,7 +114,7 @@ export function stateOf({ mode }: QueueMember, index: number, holders: number): 
   return mode === "leader" ? "leader" : "holder";
 }
 
-/** What there is to say of somebody beyond the table. */
+/** The facts of a contender that the table has no column for. */
 function facts(party: QueueMember, isHolder: boolean, { isVerbose = false, now }: View): string[] {
   const { why, revoke, session, pid, nodes, node, permits } = party;
   const told: string[] = [];

@@ -1,5 +1,5 @@
 /** JSON for people: indented, or on one line, and coloured. */
-import type { Line } from "./first-rows.ts";
+import type { TextLine } from "./first-rows.ts";
 import type { Paint, Theme } from "./theme.ts";
 
 /**
@@ -14,7 +14,7 @@ const MAX_LENGTH = 4 * 1024 * 1024;
  * strings stay exactly as they are written: parsing and printing them again would change long
  * numbers and escapes.
  */
-export function jsonLines(text: string): Iterable<Line> | undefined {
+export function jsonLines(text: string): Iterable<TextLine> | undefined {
   return isShownAsJson(text) ? indent(text, MAX_DEPTH) : undefined;
 }
 
@@ -56,7 +56,7 @@ function isShownAsJson(text: string): boolean {
 }
 
 /** Brackets below `maxDepth` stay on the line they begin on. */
-function* indent(text: string, maxDepth: number): Generator<Line> {
+function* indent(text: string, maxDepth: number): Generator<TextLine> {
   let line = "";
   let depth = 0;
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {

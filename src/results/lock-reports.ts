@@ -6,7 +6,7 @@ import type { LockReport, QueueMember } from "../recipes/locks/inspect/inspect-l
 import type { BoardChange } from "../recipes/locks/inspect/lock-board.ts";
 import type { Timeline } from "../recipes/locks/inspect/queue-history.ts";
 
-/** Who holds and who waits. Where nobody holds any of them, the exit code is 1. */
+/** The holders and waiters of locks. The exit code is 1 if none of the locks is held. */
 export interface LocksResult {
   readonly kind: "locks";
   readonly reports: readonly LockReport[];

@@ -21,7 +21,7 @@ export type LockProgress =
   | { readonly event: "started"; readonly path: string; readonly pid: number }
   | { readonly event: "suspended"; readonly path: string; readonly leftMs: number }
   | { readonly event: "resumed"; readonly path: string }
-  /** Ctrl-Z: we and the program stand still, and nobody tells the server that we live. */
+  /** Ctrl-Z: zksh and the program are stopped, and no heartbeats are sent. */
   | { readonly event: "paused"; readonly path: string; readonly leftMs: number }
   | { readonly event: "revoked"; readonly path: string; readonly request: RevokeRequest }
   | {
@@ -151,7 +151,7 @@ export interface UnlockedResult {
   readonly count: number;
 }
 
-/** Who leads; undefined when nobody does. */
+/** The leader; undefined if there is none. */
 export interface LeaderResult {
   readonly kind: "leader";
   readonly path: string;

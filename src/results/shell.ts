@@ -44,7 +44,7 @@ export interface ConfigResult {
 interface ServingResult {
   readonly kind: "serving";
   readonly address: string;
-  /** Who can connect: every user of this machine, or everybody on the network. */
+  /** Who can connect: every user of this machine, or the whole network. */
   readonly reach: "machine" | "network";
 }
 

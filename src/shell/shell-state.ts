@@ -10,7 +10,7 @@ import { revoked } from "../recipes/locks/queue/own-ticket.ts";
 import type { Session } from "../session/session.ts";
 import type { FrontEnd } from "./front-end.ts";
 
-interface Identity {
+interface SentCredential {
   readonly scheme: string;
   readonly credential: Buffer;
 }
@@ -39,7 +39,7 @@ export class ShellState implements Shell {
   printsWatches = true;
   readonly #opener: SessionOpener;
   readonly #track: NonNullable<ShellStateOptions["track"]>;
-  readonly #identities: Identity[] = [];
+  readonly #credentials: SentCredential[] = [];
   readonly #lostLocks: string[] = [];
   /** Releases locks that were revoked while lines were running. */
   readonly #revoked: (() => Promise<void>)[] = [];
@@ -184,7 +184,7 @@ export class ShellState implements Shell {
     await this.#opener.warnOfCredential(scheme, this.#target);
     const session = await this.session();
     await session.addAuth(scheme, credential, { signal });
-    this.#identities.push({ scheme, credential });
+    this.#credentials.push({ scheme, credential });
   }
 
   /** Closes the session, if there is one, which releases its locks. */
@@ -217,7 +217,7 @@ export class ShellState implements Shell {
   }
 
   #authenticated(session: Session): Session {
-    for (const { scheme, credential } of this.#identities) {
+    for (const { scheme, credential } of this.#credentials) {
       // Sent ahead of the next request. If a server refuses what another accepted, requests fail
       // with NoAuth.
       session.addAuth(scheme, credential).catch(() => {});

@@ -55,8 +55,8 @@ export class Election extends QueueLock {
   }
 
   /**
-   * The leader now, and then each next leader; undefined while nobody does. Ends when the signal
-   * aborts, throws when the session is over.
+   * Yields the present leader, and then each next one; undefined while there is none. Ends when the
+   * signal aborts, throws when the session is over.
    */
   async *observe(signal: AbortSignal): AsyncGenerator<Party | undefined, void> {
     const watches = new Watches(this.session);

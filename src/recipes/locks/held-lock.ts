@@ -185,10 +185,10 @@ export class HeldLock {
   }
 
   /**
-   * Gives it back: not held from this moment on, whatever the network does. Resolves when the
-   * server has confirmed it, or when the session has ended (`expiry`); `missing` when the ticket
-   * had been deleted before: the lock was not held to the end. Releasing more often than acquired
-   * does nothing.
+   * Releases the lock: from now on it is not held here, even if no server answers. Resolves when
+   * the server has confirmed it, or when the session has ended (`expiry`); `missing` when the
+   * ticket had been deleted before: the lock was not held to the end. Releasing more often than
+   * acquired does nothing.
    */
   release(): Promise<Removed> {
     if (this.#count > 1) {

@@ -1,7 +1,7 @@
 /**
- * What a ticket's data says about its maker: our own JSON, or what other libraries leave there.
- * Everybody who may write to a lock's path may have written it, so that a record is decoded by a
- * schema, here and nowhere else.
+ * The data of a ticket about its contender: our own JSON, or the data of other libraries. Any
+ * client that can write to the lock path may have written it, so a record is decoded by a schema,
+ * and only here.
  */
 import type { Data } from "../../session/session.ts";
 import { shorten } from "../../text/shorten.ts";
@@ -47,7 +47,7 @@ export function describeRequest(
   return `${by} asked for ${path}${reason === undefined ? "" : ` (${reason})`}`;
 }
 
-/** A record that we write: everybody who waits reads it. */
+/** The longest record that we write: every waiter reads it. */
 const MAX_BYTES = 1024;
 /**
  * A record that we read. Longer ones are not even parsed: each waiter would spend its time on them.
@@ -177,7 +177,7 @@ function isRevokeWord(data: Buffer | null): boolean {
   );
 }
 
-/** Somebody in the queue, as far as can be told from its ticket. */
+/** A contender as its ticket describes it. */
 export interface Party {
   /** The ticket's path. */
   readonly node: string;

@@ -81,7 +81,7 @@ export class ReadWriteLock {
         hasWaited: false,
       });
     } catch (error) {
-      // Nobody else could give it back.
+      // The caller never gets the lock, so it is released here.
       await removeZnodes(session, owned.nodes);
       throw error;
     }

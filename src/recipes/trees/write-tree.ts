@@ -96,7 +96,7 @@ export class TreeWriter {
 
   /**
    * Takes znodes, parents before their children. Throws ConflictError with `onConflict: "fail"`,
-   * TreeInterruptedError when the signal is aborted, and whatever ends the session.
+   * TreeInterruptedError when the signal is aborted, and the error of a lost session.
    */
   async add(znodes: Iterable<NewZnode>): Promise<void> {
     await this.#counting(async () => {

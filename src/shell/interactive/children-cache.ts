@@ -2,10 +2,12 @@ import type { Session } from "../../session/session.ts";
 
 const TTL_MS = 5_000;
 const MAX_PARENTS = 100;
-/** ZooKeeper sends all names or none: more than this are only asked for when somebody insists. */
+/**
+ * ZooKeeper cannot send a part of the names: longer lists are requested only if the user insists.
+ */
 const MAX_UNASKED = 5_000;
 
-/** The names below a znode, or how many there would be, or nothing where nobody can tell. */
+/** The child names, or their number if there are too many, or neither if no server answers. */
 export interface CachedChildren {
   readonly names?: readonly string[];
   readonly tooMany?: number;
@@ -21,7 +23,7 @@ interface Kept {
   readonly listing: Promise<CachedChildren>;
 }
 
-/** Child names for TAB: asked once, kept for a moment, dropped by every write of our own. */
+/** Caches child names for TAB for a short time; every write of this shell clears it. */
 export class ChildrenCache {
   readonly #kept = new Map<string, Kept>();
   readonly #now: () => number;
@@ -34,7 +36,7 @@ export class ChildrenCache {
     this.#kept.clear();
   }
 
-  /** `insists`: also when there are very many. Never rejects. */
+  /** `insists`: request the names even if there are very many. Never rejects. */
   list(
     parent: string,
     session: Session,

@@ -1,4 +1,4 @@
-/** TAB: what could stand at the cursor. Asks for child names through `list`; prints nothing. */
+/** Completes the word at the cursor for TAB. Reads child names through `list`; prints nothing. */
 import { type Argument, newZnodePath, type Option, znodePath } from "../../commands/arguments.ts";
 import { type AnyCommand, type CommandEntry, findCommand } from "../../commands/command.ts";
 import { longName } from "../../commands/usage.ts";
@@ -15,23 +15,23 @@ const MAX_SORTED = 10_000;
 const ONE_LINE_OPTIONS = oneLineOptions.map(({ name }) => `--${name}`);
 
 export interface Completion {
-  /** The text up to the cursor, completed as far as it is clear. */
+  /** The text up to the cursor, with the part that all candidates share. */
   readonly text: string;
-  /** What could follow, as far as it is shown; the last part of a path only. */
+  /** The candidates to show, only the last part of a path. */
   readonly shown: readonly string[];
-  /** Something to say besides: how many more there are. */
+  /** A message below the candidates, such as how many more there are. */
   readonly note?: string;
 }
 
 export interface CompletionSources {
   readonly commands: readonly CommandEntry[];
   readonly cwd: string;
-  /** What `unlock` can be followed by. */
+  /** The candidates for `unlock`. */
   readonly heldLocks?: readonly string[];
   list(parent: string): Promise<CachedChildren>;
 }
 
-/** Completes `before`, the text in front of the cursor. */
+/** Completes `before`, the text before the cursor. */
 export async function complete(before: string, sources: CompletionSources): Promise<Completion> {
   const place = findPlace(before);
   if (!place) return { text: before, shown: [] };
@@ -57,7 +57,7 @@ export async function complete(before: string, sources: CompletionSources): Prom
 }
 
 interface Place {
-  /** The word at the cursor; empty when a new one would begin there. */
+  /** The word at the cursor; empty after a blank. */
   readonly word: Word;
   /** The words of the same statement before it. */
   readonly words: readonly Word[];
@@ -75,7 +75,7 @@ function findPlace(before: string): Place | undefined {
   return { word: fresh, words: /[;\n]/.test(rest) ? [] : last.words };
 }
 
-/** Aliases only for somebody who has begun to type one. */
+/** Aliases are candidates only if the typed text begins one. */
 function commandNames(commands: readonly CommandEntry[], begun: string): string[] {
   const aliases = commands.flatMap(({ aliases: own = [] }) =>
     own.filter((name) => begun !== "" && name.startsWith(begun)),
@@ -87,11 +87,11 @@ function optionNames(command: AnyCommand, begun: string): string[] {
   const own = Object.entries<Option<unknown>>(command.options).flatMap(([key, { short }]) =>
     short === "" ? [longName(key)] : [short, longName(key)],
   );
-  // With one dash the command's own are enough to look at.
+  // After one dash only the options of the command are candidates.
   return begun.startsWith("--") ? [...new Set([...own, ...ONE_LINE_OPTIONS])] : own;
 }
 
-/** What comes after `words`: a path, the value of an option, or something else. */
+/** The kind of the next word after `words`. */
 function argumentAt(command: AnyCommand, words: readonly Word[]): "path" | "value" | "other" {
   const options = Object.entries<Option<unknown>>(command.options);
   const takesValue = (text: string) =>
@@ -125,12 +125,12 @@ async function completePath(
   if (tooMany !== undefined)
     return { text: before, shown: [], note: `${count(tooMany)} children: TAB again lists them` };
   if (names === undefined) return { text: before, shown: [] };
-  // Any client may make a znode --yes: it must not become an option of deleteall.
+  // Any client can create a znode called --yes: it must not become an option of deleteall.
   const candidates = names.map((name) =>
     folder === "" && name.startsWith("-") ? `./${name}` : name,
   );
   const completion = finish(before, place, candidates, folder);
-  // The name was complete already: on to what is below it, if there is anything.
+  // The name is complete: add a slash if it has children.
   if (completion.text !== before || typed === folder || !names.includes(typed.slice(folder.length)))
     return completion;
   const below = await list(folderPath(`${typed}/`, cwd) ?? parent);
@@ -151,7 +151,7 @@ function folderPath(folder: string, cwd: string): string | undefined {
   }
 }
 
-/** Chooses among the candidates for what is typed behind `folder`. */
+/** Completes the part of the word after `folder` with the matching candidates. */
 function finish(
   before: string,
   place: Place,
@@ -165,14 +165,14 @@ function finish(
   const common = commonPrefix(found);
   const isFuller = common.startsWith(typed) ? common.length > typed.length : found.length === 1;
   const isPath = folder !== "" || place.words.length > 0;
-  // A command or an option is followed by something; a path may go on.
+  // A complete command or option is followed by a blank; a path may continue.
   const isWhole =
     found.length === 1 && (place.words.length === 0 || (folder === "" && first.startsWith("-")));
   const text =
     isFuller || isWhole
       ? replaceWord(before, place, folder + common) + (isWhole ? " " : "")
       : before;
-  // Sorting very many would be noticed, and few of them are seen.
+  // Sorting very many names takes noticeable time, and only a few are shown.
   const sorted = found.length > MAX_SORTED ? found : found.toSorted();
   const shown = found.length === 1 ? [] : sorted.slice(0, MAX_SHOWN);
   const more = found.length - shown.length;
@@ -184,8 +184,8 @@ function finish(
 }
 
 /**
- * What begins as typed; failing that, the same in other letters' size; failing that, what has it
- * anywhere.
+ * Matches by prefix; without a match, by prefix ignoring case; without a match, by any part of the
+ * name.
  */
 function matches(candidates: readonly string[], typed: string): readonly string[] {
   const lower = typed.toLowerCase();

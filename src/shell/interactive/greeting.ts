@@ -1,4 +1,4 @@
-/** What the shell says first. */
+/** The first lines of the interactive shell. */
 export function greeting(version: string, { isEmbedded = false } = {}): string[] {
   const help = "help lists the commands, TAB completes, Ctrl-D leaves";
   if (!isEmbedded) return [`zksh ${version}: ${help}`];

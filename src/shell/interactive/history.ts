@@ -1,4 +1,4 @@
-/** What was typed, kept in a file that several shells may append to at once. */
+/** The history of lines, in a file to which several shells may append at once. */
 import { constants } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,7 +10,10 @@ import { isRedacted, redact } from "./secrets.ts";
 
 export const MAX_ENTRIES = 5_000;
 
-/** Where the history is kept: XDG's place for state. Undefined where there is no home. */
+/**
+ * Returns the path of the history file: in XDG's state directory. Undefined without a home
+ * directory.
+ */
 export function historyFile({
   XDG_STATE_HOME: state,
   HOME: home,
@@ -42,10 +45,9 @@ export class History {
     try {
       const { text, path } = await readPrivate(file);
       const lines = text.split("\n").filter((line) => line !== "");
-      // Two shells may have kept the same line one after the other.
+      // Two shells may have stored the same line one after the other.
       const kept = lines.filter((line, index) => line !== lines[index - 1]).slice(-MAX_ENTRIES);
-      // Not at every start: each time there is a moment in which another shell's line could get
-      // lost.
+      // Not at every start: a rewrite can lose a line that another shell appends at that moment.
       if (lines.length > MAX_ENTRIES * 1.2)
         await replaceFile(path, kept.map((line) => `${line}\n`).join(""), 0o600);
       return new History(kept.map(decode), file);
@@ -57,14 +59,14 @@ export class History {
     }
   }
 
-  /** Why nothing is kept, if so. */
+  /** Why the history is not stored; undefined if it is. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
   /**
-   * Adds a line. Not kept: blank ones, repetitions, and those that begin with a space. Returns the
-   * line as it is kept.
+   * Adds a line, except blank lines, repetitions and lines that begin with a space. Returns the
+   * stored line.
    */
   add(line: string): string | undefined {
     if (line.trim() === "" || line.startsWith(" ")) return undefined;
@@ -94,7 +96,7 @@ export class History {
   }
 }
 
-/** A history that others can read is closed to them. */
+/** Removes the permissions of other users from the file. */
 async function readPrivate(
   file: string,
 ): Promise<{ readonly text: string; readonly path: string }> {
@@ -120,9 +122,7 @@ async function append(file: string, text: string): Promise<void> {
   }
 }
 
-/**
- * One entry a line: those with line ends in them, and those that would look like it, become JSON.
- */
+/** Encodes an entry as one line: an entry with line ends or a leading quote becomes JSON. */
 function encode(entry: string): string {
   return /[\n\r]|^"/.test(entry) ? JSON.stringify(entry) : entry;
 }

@@ -24,7 +24,7 @@ export interface EditorListener {
   onTab(before: string): Promise<void>;
 }
 
-/** What readline keeps but does not document; node's own REPL rests on the same members. */
+/** Undocumented members of readline, which Node's own REPL uses too. */
 interface Internals {
   line: string;
   cursor: number;
@@ -51,7 +51,7 @@ export class LineEditor {
   #search: ReverseSearch | undefined;
   #prompt = "";
   #isPasting = false;
-  /** Keys that came while TAB was at work, which must not take them for an answer. */
+  /** Keys typed during a completion: they must not be taken for an answer to it. */
   #held: { readonly text: string | undefined; readonly key: Key }[] | undefined;
 
   constructor(io: Io, history: string[]) {
@@ -79,7 +79,7 @@ export class LineEditor {
       output: this.#output,
       terminal: !this.#isDumb,
       history: this.#history,
-      // It would keep what we do not: lines with secrets, lines that begin with a space.
+      // readline's own history would keep lines with secrets and lines that begin with a space.
       historySize: 0,
     }) as Interface & Internals;
     this.#readline = readline;
@@ -92,7 +92,7 @@ export class LineEditor {
     readline.on("close", () => isCurrent() && listener.onEnd());
     // The terminal is gone.
     readline.on("error", () => isCurrent() && listener.onEnd());
-    // It ended while a question or a program had it: readline will not be told again.
+    // stdin ended while a question or a program read it, so readline gets no second end event.
     if (this.#io.stdin.stream.readableEnded) setImmediate(() => isCurrent() && listener.onEnd());
     if (this.#isDumb) return;
     // After Ctrl-Z and fg readline waits until it is told to go on.
@@ -116,7 +116,7 @@ export class LineEditor {
     readline.close();
   }
 
-  /** Closes for the time of `use`, which may then have the terminal; what was typed comes back. */
+  /** Releases the terminal while `use` runs; the typed text is restored afterwards. */
   async lend<T>(use: () => Promise<T>): Promise<T> {
     const { line = "", cursor = 0 } = this.#readline ?? {};
     const listener = this.#listener;
@@ -137,7 +137,7 @@ export class LineEditor {
     this.#paint();
   }
 
-  /** What is typed from now on is kept, not shown. */
+  /** Stores the text typed from now on without showing it. */
   hide(): void {
     this.#output.isOpen = false;
   }

@@ -1,4 +1,4 @@
-/** Ctrl-R: looks backwards through the history for what is typed. Knows nothing of terminals. */
+/** Ctrl-R: searches the history backwards for the typed text. Independent of the terminal. */
 
 export interface SearchKey {
   readonly name?: string | undefined;
@@ -33,7 +33,7 @@ export class ReverseSearch {
     return this.#query;
   }
 
-  /** Nothing in the history has the query in it. */
+  /** True if no entry contains the query. */
   get hasFailed(): boolean {
     return this.#query !== "" && this.#index < 0;
   }
@@ -64,7 +64,7 @@ export class ReverseSearch {
     }
     if (ctrl || meta || text === undefined || text === "" || /\p{Cc}/u.test(text)) return "accept";
     this.#query += text;
-    // What is found may still match the longer query.
+    // The present match may also match the longer query.
     return this.#look(Math.max(this.#index, 0), 1);
   }
 

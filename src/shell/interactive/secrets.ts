@@ -5,7 +5,8 @@ import { editDistance } from "../parsing/suggest.ts";
 const HIDDEN = "***";
 
 /**
- * A line as it may be kept: credentials of addauth and passwords in digest identities are replaced.
+ * Returns a line without secrets: credentials of addauth and passwords in digest identities are
+ * replaced.
  */
 export function redact(text: string): string {
   let redacted = "";
@@ -30,7 +31,7 @@ export function redact(text: string): string {
   return redacted + text.slice(upTo);
 }
 
-/** A slip in the command's name must not put what follows it into the history. */
+/** A mistyped addauth must not put its credential into the history. */
 function seemsAddauth(command: string): boolean {
   return command !== "addWatch" && editDistance(command.toLowerCase(), "addauth") <= 2;
 }
@@ -43,7 +44,7 @@ export function isRedacted(line: string): boolean {
   return isAuth || /\bdigest[\s:].*\*\*\*/is.test(line);
 }
 
-/** `ann:secret` → `ann:***`; what has no name in it is all secret. Options stay. */
+/** `ann:secret` → `ann:***`; a credential without a name is all secret. Options stay. */
 function withoutPassword(credential: string): string {
   if (credential.startsWith("-")) return credential;
   const name = /^((?:digest:)?[^:\s]+):/.exec(credential)?.[1];

@@ -6,12 +6,14 @@ export interface LostResources {
   readonly watches: readonly string[];
 }
 
-/** Keeps account of what a session holds, so that its loss can be told by name. */
+/**
+ * Records the ephemeral znodes and watches of a session, so that their loss is reported by name.
+ */
 export class SessionResources {
   readonly #ephemerals = new Set<string>();
   readonly #watches = new Set<string>();
 
-  /** The same session, but its ephemerals are noted. */
+  /** Wraps a session so that its ephemeral znodes are recorded. */
   track(session: Session): Session {
     const noting = this.#noting(session);
     return new Proxy(session, {
@@ -27,7 +29,7 @@ export class SessionResources {
     this.#watches.add(path);
   }
 
-  /** Everything noted; the account is empty afterwards. */
+  /** Returns the recorded resources and forgets them. */
   close(): LostResources {
     const losses = { ephemerals: [...this.#ephemerals], watches: [...this.#watches] };
     this.#ephemerals.clear();

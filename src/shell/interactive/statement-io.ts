@@ -1,14 +1,14 @@
 import { Writable } from "node:stream";
 import type { Io, Output } from "../../io/io.ts";
 
-/** The world as one line sees it: it can be cut off, and is heard before it writes. */
+/** The Io of one statement: its output can be detached, and the shell is told before it writes. */
 export class StatementIo {
   readonly io: Io;
   #isDetached = false;
 
   constructor(io: Io, beforeWrite: () => void) {
     const outputs: { stdout?: Output; stderr?: Output } = {};
-    // Opened at first use, as the real ones are.
+    // Opened at first use, like the streams of the process.
     const output = (name: "stdout" | "stderr"): Output => {
       outputs[name] ??= this.#wrap(io[name], beforeWrite);
       return outputs[name];
@@ -43,7 +43,7 @@ export class StatementIo {
     };
   }
 
-  /** Nothing that is written from now on is shown. */
+  /** Discards all later output. */
   detach(): void {
     this.#isDetached = true;
   }
@@ -56,7 +56,7 @@ export class StatementIo {
         output.stream.write(chunk, done);
       },
     });
-    // As with the real one: whoever wrote is told, nobody else.
+    // As with the real stream, the error goes to the writer only.
     stream.on("error", () => {});
     const { isTTY, colorLevel } = output;
     return {

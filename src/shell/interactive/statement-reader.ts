@@ -1,12 +1,12 @@
 /**
- * Collects typed lines into complete texts: those that came early wait their turn, those with an
- * open quote go on.
+ * Collects typed lines into complete texts: lines that came during a command wait, and a line with
+ * an open quote continues in the next one.
  */
 import { lex } from "../parsing/lexer.ts";
 import { UnclosedQuoteError } from "../parsing/script-text.ts";
 
 export interface ReaderView {
-  /** Begins to show the prompt and what is typed. */
+  /** Shows the prompt and the typed text. */
   show(): void;
   hide(): void;
   /** Shows a line that came while another was running. */
@@ -38,7 +38,7 @@ export class StatementReader {
     return this.#isOver;
   }
 
-  /** The next complete text; undefined when there will be no more. */
+  /** Returns the next complete text, or undefined at the end. */
   async read(view: ReaderView): Promise<string | undefined> {
     for (;;) {
       const line = await this.#next(view);
@@ -59,19 +59,19 @@ export class StatementReader {
     else this.#queue.push(line);
   }
 
-  /** Ctrl-D: gives up an open quote, or ends it all. */
+  /** Ctrl-D: discards an open quote, or ends the input. */
   endOfInput(): void {
     if (!this.isContinued) this.#isOver = true;
     this.#answer(undefined);
   }
 
-  /** No more lines, whatever has been typed. */
+  /** Ends the input and discards the typed lines. */
   stop(): void {
     this.#isOver = true;
     this.#answer(undefined);
   }
 
-  /** Ctrl-C: forgets what was begun and what waits. */
+  /** Ctrl-C: discards the open quote and the waiting lines. */
   forget(): void {
     this.#queue.length = 0;
     this.#begun = "";

@@ -67,7 +67,7 @@ const SHORT_QUEUE = 20;
 /**
  * How long until the next look at a queue that is shown to a person. What is shown is at most
  * `maxAgeMs` old, in queues of more than 20 a tenth of a second per contender: n terminals then
- * list fewer than 17 times a second together, whatever n is. The delay is 0.6 to 0.9 of that, at
+ * list fewer than 17 times a second together, for any n. The delay is 0.6 to 0.9 of that, at
  * random, so that terminals do not look at the same moment.
  */
 export function refreshDelay(maxAgeMs: number, contenders: number, random = Math.random()): number {

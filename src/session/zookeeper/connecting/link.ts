@@ -85,8 +85,8 @@ export class Link {
   /** Sends what was written, then closes; no event follows. */
   end(): void {
     this.#events = undefined;
-    // Behind whoever has waited for it: a program that ends now leaves that to the system, which is
-    // faster.
+    // Deferred until the callers of end() have run: if the program exits now, the system closes the
+    // socket, which is faster.
     setImmediate(() => {
       this.#socket.destroySoon();
       // A server that has stopped reading would hold the bytes, and with them the process, for

@@ -97,7 +97,8 @@ export class Liveness {
     this.#timeoutMs = timeoutMs;
     const until = sentAt + this.#lifeMs;
     this.#aliveUntil = isShorter ? until : Math.max(this.#aliveUntil, until);
-    // The server counts its shorter timeout from this handshake on, whatever was granted before.
+    // The server applies its shorter timeout from this handshake on, although an earlier one
+    // granted more.
     if (isShorter) this.#leaseUntil = Math.min(this.#leaseUntil, until);
     this.#noted = [];
     // The leader itself has looked at the session: the handshake needs no report.

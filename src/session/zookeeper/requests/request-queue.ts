@@ -70,8 +70,8 @@ export class RequestQueue {
 
   /**
    * Writes waiting requests into the flight, as many as may be outstanding. With `onlyRepeatable`
-   * it stops at the first request whose repetition would do harm, and every read goes alone: nobody
-   * has answered yet.
+   * it stops at the first request whose repetition would do harm, and sends every read alone,
+   * because no server has answered yet.
    */
   load(now: number, { into = this.#writer, onlyRepeatable = false } = {}): void {
     while (this.canLoad && into.length < FLIGHT_BYTES) {
