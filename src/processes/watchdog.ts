@@ -13,9 +13,12 @@
  */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
+import { setPriority } from "node:os";
 import { type Deadline, deadlineIn, earlier, msUntil, NEVER } from "./monotonic-clock.ts";
 import { ProcessTree } from "./process-tree.ts";
 
+/** Above all ordinary programs: on a busy machine it must get the CPU when the lease ends. */
+const PRIORITY = -10;
 /** How late zksh may be with SIGTERM, before the watchdog sends it instead. */
 const TOLERANCE_MS = 250;
 /** Between SIGTERM and SIGKILL when zksh is dead. */
@@ -174,6 +177,11 @@ for (const name of IGNORED) {
   } catch {
     // This system has no such signal.
   }
+}
+try {
+  setPriority(PRIORITY);
+} catch {
+  // Only root may raise it. docs/lock-safety.md says what a machine without free CPU means.
 }
 const stdin = new Socket({ fd: 0, readable: true, writable: false });
 const watchdog = new Watchdog(() => stdin.destroy());

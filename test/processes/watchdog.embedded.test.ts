@@ -5,6 +5,7 @@
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Deadline, deadlineIn } from "../../src/processes/monotonic-clock.ts";
@@ -92,6 +93,14 @@ async function stubborn(): Promise<{ pid: number; tree: string }> {
 }
 
 describe("a watchdog", () => {
+  test.runIf(process.getuid?.() === 0)("runs at a raised priority where it may", async () => {
+    const watchdog = new Alone();
+    await watchdog.says("ready\n");
+    expect(getPriority(watchdog.process.pid)).toBe(-10);
+    watchdog.process.stdin?.end();
+    await eventually(() => expect(watchdog.process.exitCode).toBe(0));
+  });
+
   test("confirms arming, and ends without a signal to a disarmed program", async () => {
     const watchdog = new Alone();
     const { pid, tree } = await stubborn();
