@@ -99,6 +99,7 @@ export class RefusedError extends ZkshError {}
 
 export interface LockErrorDetails {
   readonly lostReason?: "session-lost" | "node-deleted";
+  readonly recordedLimit?: number;
 }
 
 export type LockErrorReason =
@@ -118,6 +119,8 @@ export class LockError extends ZkshError {
   declare readonly reason: LockErrorReason;
   /** With `lock-lost`: how. */
   readonly lostReason: "session-lost" | "node-deleted" | undefined;
+  /** With `limit-mismatch`: the limit that a semaphore's path records. */
+  readonly recordedLimit: number | undefined;
 
   constructor(
     reason: LockErrorReason,
@@ -126,6 +129,7 @@ export class LockError extends ZkshError {
   ) {
     super(reason, message, details);
     this.lostReason = details.lostReason;
+    this.recordedLimit = details.recordedLimit;
   }
 }
 

@@ -75,7 +75,6 @@ export function checkedAcl(acl: readonly Acl[]): readonly Acl[] {
       `the digest of '${id.slice(0, colon)}' is not a hash (28 characters of base64)`,
       {
         reason: "not-a-hash",
-        hint: "use digest:USER:HASH:PERMS, as printed by getAcl, or --hash-digests with digest:USER:PASSWORD:PERMS",
       },
     );
   }

@@ -66,7 +66,6 @@ function keepsChanging(node: string, cause: ConflictError): ConflictError {
     {
       path: node,
       cause,
-      hint: "try again, or take the lock away with --force",
     },
   );
 }

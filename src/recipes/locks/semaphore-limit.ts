@@ -63,6 +63,6 @@ export function mustRecordLimit(
   const permits = recorded.limit === 1 ? "1 permit" : `${recorded.limit} permits`;
   throw new LockError("limit-mismatch", `${path} has ${permits}, not ${limit}`, {
     path,
-    hint: `use --limit ${recorded.limit}, or replace the limit with --set-limit`,
+    recordedLimit: recorded.limit,
   });
 }

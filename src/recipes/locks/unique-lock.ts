@@ -220,7 +220,7 @@ export class UniqueLock extends LockRecipe<HeldLock> {
     }
     throw new UsageError(`${path} has children, so it is not a lock of one znode`, {
       path,
-      hint: "leave out --recipe unique: the tickets of a queue lock are children of its path",
+      reason: "not-a-unique-lock",
     });
   }
 

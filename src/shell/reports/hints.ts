@@ -21,6 +21,13 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     unimplemented: "a standalone server cannot be reconfigured",
   },
   "*": {
+    "not-a-hash":
+      "use digest:USER:HASH:PERMS, as printed by getAcl, or --hash-digests with digest:USER:PASSWORD:PERMS",
+    "not-a-unique-lock":
+      "leave out --recipe unique: the tickets of a queue lock are children of its path",
+    "ticket-changing": "try again, or take the lock away with --force",
+    "connection-loss":
+      "the servers closed the connection, or the network failed; --debug shows the connections",
     "bad-version": "stat shows the present version",
     "quota-exceeded": "listquota shows the limits of a path",
     "no-auth":
@@ -31,10 +38,19 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+export interface HintDetails {
+  /** No option and no variable names a server. */
+  readonly isDefaultServer?: boolean | undefined;
+  /** The command was typed at the prompt of the interactive shell. */
+  readonly isAtPrompt?: boolean | undefined;
+  /** The limit that a semaphore's path records. */
+  readonly recordedLimit?: number | undefined;
+}
+
 export function hintFor(
   command: string | undefined,
   reason: string,
-  { isDefaultServer = false, isAtPrompt = false } = {},
+  { isDefaultServer = false, isAtPrompt = false, recordedLimit }: HintDetails = {},
 ): string | undefined {
   // Elsewhere the program ends with its session.
   if (isAtPrompt && reason === "session-expired")
@@ -42,6 +58,9 @@ export function hintFor(
   // A user who gave servers needs no hint about giving servers.
   if (isDefaultServer && reason === "unreachable" && command !== "connect") {
     return "give the servers with -s HOSTS, or use --embedded to try zksh without a server";
+  }
+  if (recordedLimit !== undefined) {
+    return `use --limit ${recordedLimit}, or replace the limit with --set-limit`;
   }
   return HINTS[command ?? "*"]?.[reason] ?? HINTS["*"]?.[reason];
 }

@@ -1,4 +1,4 @@
-import { ViewEndedError, ZkshError } from "../../errors.ts";
+import { LockError, ViewEndedError, ZkshError } from "../../errors.ts";
 import { exitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
 import type { Failure, Renderer } from "../../render/renderer.ts";
@@ -61,7 +61,11 @@ function toFailure(error: unknown, options: ReportOptions): Failure {
   }
   const own =
     explanation?.message === undefined
-      ? hintFor(command, error.reason, { isDefaultServer, isAtPrompt })
+      ? hintFor(command, error.reason, {
+          isDefaultServer,
+          isAtPrompt,
+          recordedLimit: error instanceof LockError ? error.recordedLimit : undefined,
+        })
       : undefined;
   const hint = hintOf(explanation?.hint ?? error.hint ?? own, nearby, servers);
   return {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { LockError } from "../../../src/errors.ts";
+import { encodeLimit, mustRecordLimit } from "../../../src/recipes/locks/semaphore-limit.ts";
 import { hintFor } from "../../../src/shell/reports/hints.ts";
 
 describe("hintFor", () => {
@@ -18,4 +20,31 @@ describe("hintFor", () => {
     expect(hintFor("get", "session-expired", { isAtPrompt: true })).toContain("again");
     expect(hintFor("get", "session-expired")).toBeUndefined();
   });
+
+  test("names the recorded limit of a semaphore", () => {
+    const error = rejectedLimit();
+    expect(error).toMatchObject({ reason: "limit-mismatch", recordedLimit: 3, hint: undefined });
+    expect(hintFor("sem", error.reason, { recordedLimit: error.recordedLimit })).toBe(
+      "use --limit 3, or replace the limit with --set-limit",
+    );
+  });
+
+  test.each([
+    ["create", "not-a-hash", "or --hash-digests with digest:USER:PASSWORD:PERMS"],
+    ["lock", "not-a-unique-lock", "leave out --recipe unique: the tickets of a queue lock are"],
+    ["revoke", "ticket-changing", "try again, or take the lock away with --force"],
+    ["get", "connection-loss", "or the network failed; --debug shows the connections"],
+  ])("%s: %s has a hint with an option", (command, reason, hint) => {
+    expect(hintFor(command, reason)).toContain(hint);
+  });
 });
+
+function rejectedLimit(): LockError {
+  try {
+    mustRecordLimit(encodeLimit(3), { path: "/s", limit: 2 }, false);
+  } catch (error) {
+    if (error instanceof LockError) return error;
+    throw error;
+  }
+  throw new Error("another limit was accepted");
+}

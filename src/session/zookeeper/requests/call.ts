@@ -169,11 +169,13 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
       code: ErrorCode.connectionLoss,
       sent,
       isOversized,
-      hint: isOversized
-        ? `the request has ${bytes} bytes; servers refuse more than jute.maxbuffer, usually 1 MB`
-        : call.request.isIdempotent
-          ? "the servers closed the connection, or the network failed; --debug shows the connections"
-          : "the server may have executed the request: check before you repeat it",
+      ...(isOversized && {
+        hint: `the request has ${bytes} bytes; servers refuse more than jute.maxbuffer, usually 1 MB`,
+      }),
+      ...(!isOversized &&
+        !call.request.isIdempotent && {
+          hint: "the server may have executed the request: check before you repeat it",
+        }),
     },
   );
 }
