@@ -5,7 +5,8 @@ import { defineCommand } from "./command.ts";
 import { shownEvents } from "./request-options.ts";
 
 const USAGE =
-  "addWatch [-m mode] path # optional mode is one of [PERSISTENT, PERSISTENT_RECURSIVE] - default is PERSISTENT_RECURSIVE";
+  "addWatch [-m mode] path # optional mode is one of [PERSISTENT, PERSISTENT_RECURSIVE] - " +
+  "default is PERSISTENT_RECURSIVE";
 
 const mode: ValueParser<PersistentWatchMode> = (text) => {
   const name = text.toUpperCase();
@@ -17,8 +18,10 @@ const mode: ValueParser<PersistentWatchMode> = (text) => {
 
 export const addWatch = defineCommand({
   details:
-    "The shell shows the events of the znode until removewatches; a recursive watch also shows those of all znodes below it. " +
-    "The znode need not exist. Outside the shell, use watch: it keeps running and shows the new data. Needs ZooKeeper 3.6.",
+    "The shell shows the events of the znode until removewatches; a recursive watch also shows " +
+    "those of all znodes below it. " +
+    "The znode need not exist. Outside the shell, use watch: it keeps running and shows the new " +
+    "data. Needs ZooKeeper 3.6.",
   examples: ["addWatch /app", "addWatch -m PERSISTENT /app/config"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },

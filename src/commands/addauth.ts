@@ -4,7 +4,8 @@ import { defineCommand } from "./command.ts";
 
 export const addauth = defineCommand({
   details:
-    "addauth digest USER asks for the password and does not show it. The identity belongs to this session and to every " +
+    "addauth digest USER asks for the password and does not show it. The identity belongs to " +
+    "this session and to every " +
     "later session of the same shell. For a single command, use --auth SCHEME:CRED.",
   examples: ["addauth digest ann", "addauth digest ann:secret"],
   effect: "none",

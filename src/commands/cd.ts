@@ -12,7 +12,8 @@ const place: ValueParser<string> = (text, where) =>
 
 export const cd = defineCommand({
   details:
-    "Relative paths start at the working znode, which the prompt shows. cd without a path goes to /; cd - goes back to the " +
+    "Relative paths start at the working znode, which the prompt shows. cd without a path goes " +
+    "to /; cd - goes back to the " +
     "previous working znode.",
   examples: ["cd /zookeeper", "cd"],
   effect: "none",

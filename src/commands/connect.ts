@@ -9,7 +9,8 @@ const servers: ValueParser<string> = (text) => {
 
 export const connect = defineCommand({
   details:
-    "connect closes the present session, which ends its ephemeral znodes, watches and locks. The identities of addauth and " +
+    "connect closes the present session, which ends its ephemeral znodes, watches and locks. " +
+    "The identities of addauth and " +
     "--auth are sent again in the new session.",
   examples: ["connect"],
   effect: "none",

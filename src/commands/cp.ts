@@ -9,8 +9,10 @@ import { onConflictOption } from "./write-options.ts";
 
 export const cp = defineCommand({
   details:
-    "zk://HOST[:PORT],…/PATH is a place on other servers. DST is the name of the copy; with a slash at its end, or behind several " +
-    "SRC, the copies come below it. A copy that failed can be run again: equal znodes stay. Ephemerals are left out. With -p " +
+    "zk://HOST[:PORT],…/PATH is a place on other servers. DST is the name of the copy; with a " +
+    "slash at its end, or behind several " +
+    "SRC, the copies come below it. A copy that failed can be run again: equal znodes stay. " +
+    "Ephemerals are left out. With -p " +
     "parents are open to all until their children are there.",
   examples: [
     "cp /app/config /app/config.bak",

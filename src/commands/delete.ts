@@ -15,8 +15,10 @@ import { namingRoot, namingVersion } from "./write-failures.ts";
 
 export const deleteNode = defineCommand({
   details:
-    "Several znodes are deleted in the order given: name children before their parent. A znode that cannot be deleted is " +
-    "reported on stderr, the others are deleted, and the exit code is 8. delete PATH VERSION is zkCli's old form of " +
+    "Several znodes are deleted in the order given: name children before their parent. A znode " +
+    "that cannot be deleted is " +
+    "reported on stderr, the others are deleted, and the exit code is 8. delete PATH VERSION is " +
+    "zkCli's old form of " +
     "delete -v VERSION PATH.",
   examples: ["delete /app/old", "delete -v 3 /app/old", "delete /app/old/a /app/old"],
   effect: "write",

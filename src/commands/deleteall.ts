@@ -26,7 +26,8 @@ const limit: ValueParser<number> = (text) => {
 
 export const deleteall = defineCommand({
   details:
-    "deleteall asks once before it deletes; --yes answers the question. It refuses / and /zookeeper. A znode that cannot be " +
+    "deleteall asks once before it deletes; --yes answers the question. It refuses / and " +
+    "/zookeeper. A znode that cannot be " +
     "deleted is reported with the reason, the others are deleted, and the exit code is 8.",
   examples: ["deleteall /app/old", "deleteall --dry-run /app/old", "deleteall /app/old /app/older"],
   effect: "write",

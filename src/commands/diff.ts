@@ -11,8 +11,10 @@ import { Unreadable } from "./unreadable.ts";
 
 export const diff = defineCommand({
   details:
-    "A place is a path, zk://HOST[:PORT],…/PATH on other servers, or file:FILE, an export. Text and JSON are shown as a unified " +
-    "diff, other data by its size. Exit code 0 when both are the same, 1 when they differ. Ephemerals are not compared.",
+    "A place is a path, zk://HOST[:PORT],…/PATH on other servers, or file:FILE, an export. Text " +
+    "and JSON are shown as a unified " +
+    "diff, other data by its size. Exit code 0 when both are the same, 1 when they differ. " +
+    "Ephemerals are not compared.",
   examples: [
     "diff /app /app.old",
     "diff -q /app zk://zk2:2181/app",

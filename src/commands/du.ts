@@ -31,8 +31,10 @@ const count: ValueParser<number> = (text) => {
 
 export const du = defineCommand({
   details:
-    "Sums the data of each subtree, the znode itself included; a subtree comes after those below it. --top shows the largest " +
-    "znodes, subtrees and parents of one walk. Data and lists of children that take more than 70 % of jute.maxbuffer are named on " +
+    "Sums the data of each subtree, the znode itself included; a subtree comes after those " +
+    "below it. --top shows the largest " +
+    "znodes, subtrees and parents of one walk. Data and lists of children that take more than " +
+    "70 % of jute.maxbuffer are named on " +
     "stderr: beyond it servers hang up.",
   examples: ["du /app", "du -d 1 /", "du --top 10 /", "du --by znodes -d 1 /"],
   effect: "read",

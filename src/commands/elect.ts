@@ -14,7 +14,8 @@ const REJOIN_AFTER_MS = 1_000;
 
 export const elect = defineCommand({
   details:
-    "The command is stopped when the leadership can no longer be proved. --leader ends with 1 if there is no leader. More " +
+    "The command is stopped when the leadership can no longer be proved. --leader ends with 1 " +
+    "if there is no leader. More " +
     "options and the exit codes: help locks.",
   examples: ["elect /scheduler -- echo leading", "elect --leader /scheduler"],
   effect: "write",

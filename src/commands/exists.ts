@@ -5,7 +5,8 @@ import { forEachPath, furtherPaths, pathWords } from "./several-paths.ts";
 
 export const exists = defineCommand({
   details:
-    "The exit code is 0 if all the znodes exist, and 1 if one does not. With several paths, each line in a pipe is: path, " +
+    "The exit code is 0 if all the znodes exist, and 1 if one does not. With several paths, " +
+    "each line in a pipe is: path, " +
     "tab, true or false.",
   examples: ["exists /zookeeper", "exists /app /app/config"],
   effect: "read",

@@ -11,8 +11,10 @@ import { Unreadable } from "./unreadable.ts";
 
 export const exportTree = defineCommand({
   details:
-    "Writes JSON lines: a header, then a znode a line with its data, ACL and kind. A file appears when it is complete. Ephemerals " +
-    "are left out, because they belong to sessions. Znodes that changed while they were read are named on stderr.",
+    "Writes JSON lines: a header, then a znode a line with its data, ACL and kind. A file " +
+    "appears when it is complete. Ephemerals " +
+    "are left out, because they belong to sessions. Znodes that changed while they were read " +
+    "are named on stderr.",
   examples: [
     "export /app -o app.jsonl",
     "export /app | gzip > app.jsonl.gz",
@@ -30,6 +32,8 @@ export const exportTree = defineCommand({
     const session = context.session();
     const unreadable = new Unreadable();
     const { onFailure } = unreadable;
+    // Before anything is written: nothing of a tree that does not exist.
+    await session.getChildren(path, { signal });
     const changes = await ChangesUnder.begin(session, path, signal);
     let draft: FileDraft | undefined;
     let znodes = 0;

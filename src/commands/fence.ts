@@ -22,9 +22,12 @@ const token: ValueParser<bigint> = (text) => {
 
 export const fence = defineCommand({
   details:
-    "check takes a ZK_LOCK_SEQUENCER and tells whether that lock is still held: it prints current (exit code 0) or stale " +
-    "(1). guard takes a ZK_LOCK_TOKEN, keeps the highest token seen in a znode, and ends with 1 for a lower one: a script " +
-    "that calls it before it writes finds out that a later holder was there. The default ACL of that znode is open, and a " +
+    "check takes a ZK_LOCK_SEQUENCER and tells whether that lock is still held: it prints " +
+    "current (exit code 0) or stale " +
+    "(1). guard takes a ZK_LOCK_TOKEN, keeps the highest token seen in a znode, and ends with 1 " +
+    "for a lower one: a script " +
+    "that calls it before it writes finds out that a later holder was there. The default ACL of " +
+    "that znode is open, and a " +
     "client that may write or delete it can reset the token: give it an ACL.",
   examples: [
     "fence check exclusive:0x1f:/deploy/_c_6b0e-lock-0000000003",

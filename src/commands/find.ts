@@ -14,7 +14,8 @@ export const depth: ValueParser<number> = (text) => {
 
 export const find = defineCommand({
   details:
-    "A program behind -- runs for each path that meets all tests; with + as its last word, once for all of them. Exit code 8 " +
+    "A program behind -- runs for each path that meets all tests; with + as its last word, once " +
+    "for all of them. Exit code 8 " +
     "where it fails.",
   examples: [
     "find /app --name '*.json'",

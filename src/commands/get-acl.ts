@@ -3,7 +3,8 @@ import { defineCommand } from "./command.ts";
 
 export const getAcl = defineCommand({
   details:
-    "getAcl prints one entry per line, in the form that setAcl takes: scheme:id:perms. Without the a permission on the " +
+    "getAcl prints one entry per line, in the form that setAcl takes: scheme:id:perms. Without " +
+    "the a permission on the " +
     "znode, servers show password hashes as x.",
   examples: ["getAcl /zookeeper", "getAcl -s /app/secret"],
   effect: "read",

@@ -5,7 +5,8 @@ import { defineCommand } from "./command.ts";
 
 export const getAllChildrenNumber = defineCommand({
   details:
-    "The znode itself is not counted. Servers before 3.6 cannot count, so zksh lists the whole tree there.",
+    "The znode itself is not counted. Servers before 3.6 cannot count, so zksh lists the whole " +
+    "tree there.",
   examples: ["getAllChildrenNumber /zookeeper"],
   effect: "read",
   args: { path: required(znodePath, "the znode") },

@@ -6,9 +6,12 @@ import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-path
 
 export const get = defineCommand({
   details:
-    "In a pipe get writes the exact bytes and adds nothing, not even between several znodes. On a terminal it indents JSON, " +
-    "shows binary data as a hex dump and cuts the output after 200 lines. With several paths, each path is printed before " +
-    "its data; a znode that cannot be read is reported on stderr, the others are printed, and the exit code is 8. " +
+    "In a pipe get writes the exact bytes and adds nothing, not even between several znodes. On " +
+    "a terminal it indents JSON, " +
+    "shows binary data as a hex dump and cuts the output after 200 lines. With several paths, " +
+    "each path is printed before " +
+    "its data; a znode that cannot be read is reported on stderr, the others are printed, and " +
+    "the exit code is 8. " +
     "get PATH watch is zkCli's old form of get -w PATH.",
   examples: ["get /zookeeper/config", "get -s /app/config", "get /app/config /app/limits"],
   effect: "read",

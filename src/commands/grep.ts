@@ -11,7 +11,8 @@ const MAX_UNPACKED = 64 * 1024 * 1024;
 
 export const grep = defineCommand({
   details:
-    "Searches the data of PATH and everything below it, line by line, for a regular expression. Data that is not UTF-8 text is only " +
+    "Searches the data of PATH and everything below it, line by line, for a regular expression. " +
+    "Data that is not UTF-8 text is only " +
     "said to match. The exit code is 1 when nothing matches.",
   examples: [
     "grep -i password /app",

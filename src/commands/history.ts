@@ -12,8 +12,10 @@ const count: ValueParser<number> = (text) => {
 
 export const history = defineCommand({
   details:
-    "The shell keeps its history in $XDG_STATE_HOME/zksh/history (default ~/.local/state/zksh/history), without passwords and " +
-    "without lines that begin with a space. Ctrl-R searches it. !! runs the last line again; !N or redo N runs line N.",
+    "The shell keeps its history in $XDG_STATE_HOME/zksh/history (default " +
+    "~/.local/state/zksh/history), without passwords and " +
+    "without lines that begin with a space. Ctrl-R searches it. !! runs the last line again; !N " +
+    "or redo N runs line N.",
   examples: ["history", "history 50"],
   effect: "none",
   args: { count: optional(count, "the number of lines (default 11)") },

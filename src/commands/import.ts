@@ -10,8 +10,10 @@ import { explainWrite, movedPath, onConflictOption, reportWritten } from "./writ
 
 export const importTree = defineCommand({
   details:
-    "PATH takes the place of the exported root. ACLs of parents are set last. An import that failed can be run again: equal " +
-    "znodes stay. What cannot come back: zxids, times and versions, the sessions of ephemerals, the rest of a TTL, and which " +
+    "PATH takes the place of the exported root. ACLs of parents are set last. An import that " +
+    "failed can be run again: equal " +
+    "znodes stay. What cannot come back: zxids, times and versions, the sessions of ephemerals, " +
+    "the rest of a TTL, and which " +
     "znodes are containers (Apache ZooKeeper does not tell).",
   examples: ["import app.jsonl /restored", "import --on-conflict overwrite --prune app.jsonl"],
   effect: "write",

@@ -18,8 +18,10 @@ const recipe: ValueParser<"queue" | "unique"> = (text) => {
 
 export const lock = defineCommand({
   details:
-    "First come, first served; several paths are taken all together or not at all. Without a command the lock is held until " +
-    "stdin ends, in the shell until unlock. In the shell, lock alone lists the locks held. --recipe unique is for paths " +
+    "First come, first served; several paths are taken all together or not at all. Without a " +
+    "command the lock is held until " +
+    "stdin ends, in the shell until unlock. In the shell, lock alone lists the locks held. " +
+    "--recipe unique is for paths " +
     "that other programs lock by creating one well-known znode; it is not fair.",
   examples: [
     "lock /deploy -- echo deployed",

@@ -14,8 +14,10 @@ const MAX_MARKED = 1_000;
 
 export const ls = defineCommand({
   details:
-    "On a terminal, name/ has children and name* is ephemeral. -R lists depth first: each znode is followed by the znodes " +
-    "below it; -o zkcli keeps zkCli's order instead. In a pipe, -l separates its columns with tabs: size, version, " +
+    "On a terminal, name/ has children and name* is ephemeral. -R lists depth first: each znode " +
+    "is followed by the znodes " +
+    "below it; -o zkcli keeps zkCli's order instead. In a pipe, -l separates its columns with " +
+    "tabs: size, version, " +
     "children, modified, owner, name. The owner is the session of an ephemeral znode.",
   examples: ["ls /", "ls -l /zookeeper", "ls -s /zookeeper", "ls -R /zookeeper"],
   effect: "read",

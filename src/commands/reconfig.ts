@@ -37,7 +37,8 @@ const memberFile: ValueParser<string> = (path) =>
 
 export const reconfig = defineCommand({
   details:
-    "A server is written server.ID=HOST:PORT1:PORT2[:ROLE];[HOST:]CLIENTPORT. The servers need reconfigEnabled=true, and this " +
+    "A server is written server.ID=HOST:PORT1:PORT2[:ROLE];[HOST:]CLIENTPORT. The servers need " +
+    "reconfigEnabled=true, and this " +
     "session the super user or w permission on /zookeeper/config.",
   examples: [
     "reconfig -add 'server.4=zk4:2888:3888;2181'",

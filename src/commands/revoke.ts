@@ -10,10 +10,14 @@ import { afterForce, findTargets, nameAll, notAsked, notHeld, tooLate } from "./
 
 export const revoke = defineCommand({
   details:
-    "revoke asks the holder to release the lock: a zksh holder does so at once, a Curator holder if its lock is revocable, " +
-    "other holders never. --force deletes the holder's ticket instead, and the next waiter holds the lock at once: zksh " +
-    "then kills its command, other holders may keep running. --wait with --force asks first and deletes after that time. " +
-    "Exit code 1: the lock is free, or its holder cannot be asked; 7: not released in time. --yes answers the question.",
+    "revoke asks the holder to release the lock: a zksh holder does so at once, a Curator " +
+    "holder if its lock is revocable, " +
+    "other holders never. --force deletes the holder's ticket instead, and the next waiter " +
+    "holds the lock at once: zksh " +
+    "then kills its command, other holders may keep running. --wait with --force asks first and " +
+    "deletes after that time. " +
+    "Exit code 1: the lock is free, or its holder cannot be asked; 7: not released in time. " +
+    "--yes answers the question.",
   examples: [
     "revoke /deploy",
     "revoke --reason hotfix --wait 30s /deploy",

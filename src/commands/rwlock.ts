@@ -16,8 +16,10 @@ const side: ValueParser<"read" | "write"> = (text) => {
 
 export const rwlock = defineCommand({
   details:
-    "Any number of readers hold the lock together; a writer holds it alone. The lock is granted first come, first served: " +
-    "readers that come after a waiting writer wait behind it. More options and the exit codes: help locks.",
+    "Any number of readers hold the lock together; a writer holds it alone. The lock is granted " +
+    "first come, first served: " +
+    "readers that come after a waiting writer wait behind it. More options and the exit codes: " +
+    "help locks.",
   examples: ["rwlock read /db -- echo dumping", "rwlock write /db -- echo migrating"],
   effect: "write",
   args: {

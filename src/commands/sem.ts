@@ -14,8 +14,10 @@ const permits: ValueParser<number> = (text) => {
 
 export const sem = defineCommand({
   details:
-    "A semaphore has --limit permits, granted first come, first served; -k permits are taken all together or not at all. " +
-    "The limit is stored at the path, and a contender with another limit is refused. More options and the exit codes: " +
+    "A semaphore has --limit permits, granted first come, first served; -k permits are taken " +
+    "all together or not at all. " +
+    "The limit is stored at the path, and a contender with another limit is refused. More " +
+    "options and the exit codes: " +
     "help locks.",
   examples: [
     "sem --limit 3 /backup -- echo running",

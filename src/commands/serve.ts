@@ -29,8 +29,10 @@ const listenAddress: ValueParser<string> = (text) => {
 
 export const serve = defineCommand({
   details:
-    "The server speaks the protocol of ZooKeeper 3.8. It prints its address and runs until Ctrl-C or SIGTERM. It keeps all " +
-    "data in memory: nothing is left when it ends. It asks for no password: every user of this machine can use it, and " +
+    "The server speaks the protocol of ZooKeeper 3.8. It prints its address and runs until " +
+    "Ctrl-C or SIGTERM. It keeps all " +
+    "data in memory: nothing is left when it ends. It asks for no password: every user of this " +
+    "machine can use it, and " +
     "with --host every client that can reach that address.",
   examples: ["serve", "serve --port 0", "serve --port 2181 --host 0.0.0.0"],
   effect: "none",

@@ -18,8 +18,10 @@ import { namingVersion } from "./write-failures.ts";
 
 export const setAcl = defineCommand({
   details:
-    "An ACL is scheme:id:perms,… with perms of c (create), d (delete), r (read), w (write), a (admin). The id of a digest is " +
-    "USER:HASH; a password is refused without --hash-digests. -R asks first; --yes answers. Znodes that cannot be changed " +
+    "An ACL is scheme:id:perms,… with perms of c (create), d (delete), r (read), w (write), a " +
+    "(admin). The id of a digest is " +
+    "USER:HASH; a password is refused without --hash-digests. -R asks first; --yes answers. " +
+    "Znodes that cannot be changed " +
     "are reported with the reason, and the exit code is 8.",
   examples: [
     "setAcl /app/config world:anyone:r,auth::cdrwa",

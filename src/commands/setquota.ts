@@ -7,8 +7,10 @@ import { bytesLimit, countLimit, namedLimits } from "./quota-options.ts";
 
 export const setquota = defineCommand({
   details:
-    "The count includes the znode itself. A server logs a warning when a soft limit is passed; it enforces only hard limits, " +
-    "and only with zookeeper.enforceQuota=true (3.7). A tree with a quota cannot contain another quota.",
+    "The count includes the znode itself. A server logs a warning when a soft limit is passed; " +
+    "it enforces only hard limits, " +
+    "and only with zookeeper.enforceQuota=true (3.7). A tree with a quota cannot contain " +
+    "another quota.",
   examples: ["setquota -n 100 /app", "setquota -B 1000000 /app"],
   effect: "write",
   args: { path: required(znodePath, "the znode") },

@@ -7,8 +7,10 @@ import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-path
 
 export const stat = defineCommand({
   details:
-    "With several paths, each path is printed before its stat; a znode that cannot be read is reported on stderr, the " +
-    "others are printed, and the exit code is 8. stat PATH watch is zkCli's old form of stat -w PATH.",
+    "With several paths, each path is printed before its stat; a znode that cannot be read is " +
+    "reported on stderr, the " +
+    "others are printed, and the exit code is 8. stat PATH watch is zkCli's old form of stat -w " +
+    "PATH.",
   examples: ["stat /zookeeper", "stat /zookeeper /zookeeper/config"],
   effect: "read",
   args: { path: required(znodePath, "the znode"), paths: furtherPaths },

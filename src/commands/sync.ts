@@ -3,7 +3,8 @@ import { defineCommand } from "./command.ts";
 
 export const sync = defineCommand({
   details:
-    "sync ends when the server of this session has applied all that the leader had committed, so that the next read is " +
+    "sync ends when the server of this session has applied all that the leader had committed, " +
+    "so that the next read is " +
     "current.",
   examples: ["sync /"],
   effect: "read",

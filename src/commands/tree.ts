@@ -10,7 +10,8 @@ import { Unreadable } from "./unreadable.ts";
 
 export const tree = defineCommand({
   details:
-    "On a terminal name* is ephemeral. With --json one object a znode. With -s and -d znodes that vanish meanwhile are left out.",
+    "On a terminal name* is ephemeral. With --json one object a znode. With -s and -d znodes " +
+    "that vanish meanwhile are left out.",
   examples: ["tree /app", "tree / -L 2", "tree -s /app", "tree -d /app"],
   effect: "read",
   args: { path: optional(znodePath, "the root (the working znode, when left out)") },

@@ -5,7 +5,8 @@ import { defineCommand } from "./command.ts";
 
 export const unlock = defineCommand({
   details:
-    "unlock releases what lock, rwlock, sem or elect took in this shell. A lock that was taken twice must be unlocked " +
+    "unlock releases what lock, rwlock, sem or elect took in this shell. A lock that was taken " +
+    "twice must be unlocked " +
     "twice. lock without a path lists the locks held.",
   examples: ["unlock /deploy"],
   effect: "write",

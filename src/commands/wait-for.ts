@@ -26,7 +26,8 @@ const conditionKind: ValueParser<Condition["kind"]> = (text) => {
 
 export const waitFor = defineCommand({
   details:
-    "wait-for sets a watch and compares again when it fires; it goes on after reconnects. value compares the exact bytes " +
+    "wait-for sets a watch and compares again when it fires; it goes on after reconnects. value " +
+    "compares the exact bytes " +
     "of the data with TEXT.",
   examples: [
     "wait-for /app/config exists",

@@ -25,8 +25,10 @@ const count: ValueParser<number> = (text) => {
 
 export const watch = defineCommand({
   details:
-    "watch prints the current state, then each change with the new data, also after reconnects and deletions. In a pipe, " +
-    "each line ends with a tab and the time. The command runs for the current data and for each change, one at a time, with " +
+    "watch prints the current state, then each change with the new data, also after reconnects " +
+    "and deletions. In a pipe, " +
+    "each line ends with a tab and the time. The command runs for the current data and for each " +
+    "change, one at a time, with " +
     "the data on stdin and ZKSH_WATCH_PATH, ZKSH_WATCH_EVENT and ZKSH_WATCH_VERSION set.",
   examples: [
     "watch /app/config",

@@ -16,7 +16,8 @@ export function sessionWarnings({ servers, tls, auth = [] }: SessionOptions): Wa
   const warnings: Warning[] = [];
   if (tls?.insecure) {
     const message =
-      "--tls-insecure accepts every certificate, also that of an attacker; use --tls-ca FILE instead";
+      "--tls-insecure accepts every certificate, also that of an attacker; use --tls-ca FILE " +
+      "instead";
     warnings.push({ kind: "warning", reason: "insecure-tls", message });
   }
   const secret = auth.find(({ scheme }) => !WITHOUT_SECRET.includes(scheme));

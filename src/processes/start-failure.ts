@@ -6,7 +6,8 @@ const REASONS: Readonly<Record<string, readonly [why: string, hint?: string]>> =
   ENFILE: ["too many open files on this machine"],
   EAGAIN: [
     "too many processes",
-    "ulimit -u shows how many processes and threads this user may have; zksh needs about 25 of them",
+    "ulimit -u shows how many processes and threads this user may have; zksh needs about 25 of " +
+      "them",
   ],
   ENOMEM: ["not enough memory"],
   E2BIG: ["its arguments and environment are too long"],

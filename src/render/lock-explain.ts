@@ -101,14 +101,17 @@ function explainStep(step: LockStep, result: LockProgressResult, now: number): E
         operation: `delete ${ticketPath(nodeOf(progress))}`,
         answer: "deleted",
         why:
-          "No permit is free. A lease that is not good is given back, because Curator counts every lease; a waiter queues " +
+          "No permit is free. A lease that is not good is given back, because Curator counts " +
+          "every lease; a waiter queues " +
           "with a ticket below locks instead.",
       };
     case "lease-kept":
       return {
         operation: `create -s -e ${withoutNumber(nodeOf(progress))}`,
         answer: ticketName(nodeOf(progress)),
-        why: "We are first in the queue: only the first keeps a lease while it waits, and it is good as soon as a lease before it goes.",
+        why:
+          "We are first in the queue: only the first keeps a lease while it waits, and it is good " +
+          "as soon as a lease before it goes.",
       };
     case "unique":
       return createUnique(progress, result);
@@ -116,13 +119,16 @@ function explainStep(step: LockStep, result: LockProgressResult, now: number): E
       return {
         operation: `create -e ${progress.path}`,
         answer: "NodeExists",
-        why: "The znode was gone, but another waiter was faster: without numbers the waiters have no order.",
+        why:
+          "The znode was gone, but another waiter was faster: without numbers the waiters have no " +
+          "order.",
       };
     case "started":
       return {
         answer: progress.event === "started" ? `process ${progress.pid} runs under the lock` : "",
         why:
-          "While it runs, zksh proves again and again that our znode is still there. When it can no longer prove that, it stops " +
+          "While it runs, zksh proves again and again that our znode is still there. When it " +
+          "can no longer prove that, it stops " +
           "the command before ZooKeeper can give the lock to another client.",
       };
     case "released":
@@ -158,7 +164,8 @@ const READ_TICKET = " READ in its name tells the others that a reader made it.";
 const WRITE_TICKET = " WRIT in its name tells the others that a writer made it.";
 
 const SEQUENTIAL =
-  "Sequential (-s): the server appends the next number, so that the numbers are the order of arrival.";
+  "Sequential (-s): the server appends the next number, so that the numbers are the order of " +
+  "arrival.";
 
 function ephemeral(timeoutMs = 0, what = "lock"): string {
   const timeout = `session timeout${timeoutMs > 0 ? ` (${age(timeoutMs)})` : ""}`;
@@ -169,9 +176,11 @@ const RULES: Readonly<Record<LockMode, string>> = {
   exclusive: "The lowest number holds the lock.",
   read: "A reader waits only for earlier writers; readers share the lock.",
   write:
-    "A writer must be alone: it waits for every earlier reader and writer. A reader waits only for earlier writers.",
+    "A writer must be alone: it waits for every earlier reader and writer. A reader waits only " +
+    "for earlier writers.",
   semaphore:
-    "Contenders that found no free permit queue here, and only the first of them may take the next permit.",
+    "Contenders that found no free permit queue here, and only the first of them may take the " +
+    "next permit.",
   leader: "The lowest number leads.",
 };
 
@@ -210,7 +219,9 @@ function watchAhead(waiting: Waiting, now: number): Explained {
     return {
       operation: `ls -w ${parentOf(node)}`,
       answer: queueText(waiting, now),
-      why: "A watch (-w) makes the server tell us of the next change. Only the first in the queue watches the permits: one that is given back wakes one waiter.",
+      why:
+        "A watch (-w) makes the server tell us of the next change. Only the first in the queue " +
+        "watches the permits: one that is given back wakes one waiter.",
     };
   }
   const answer = aheadBy ? nameWithReason(aheadBy) : "watching";
@@ -218,7 +229,10 @@ function watchAhead(waiting: Waiting, now: number): Explained {
     return {
       operation: `get -w ${path}`,
       answer,
-      why: "A watch (-w) makes the server tell us when the znode goes: released, or deleted with the session of a holder that crashed. All waiters watch the same znode, are woken together, and the fastest gets it.",
+      why:
+        "A watch (-w) makes the server tell us when the znode goes: released, or deleted with the " +
+        "session of a holder that crashed. All waiters watch the same znode, are woken together, " +
+        "and the fastest gets it.",
     };
   }
   const which =
@@ -239,7 +253,9 @@ function gone(progress: LockProgress, ticket: string): Explained {
     return {
       operation: `ls ${parentOf(ticket)}`,
       answer: `without ${goneText(progress)}`,
-      why: "It is not the one we watch, so this changes nothing for us yet. zksh lists the queue now and then only to show it.",
+      why:
+        "It is not the one we watch, so this changes nothing for us yet. zksh lists the queue now " +
+        "and then only to show it.",
     };
   }
   return {
@@ -277,7 +293,8 @@ function turnText({
 }
 
 const TOKEN_GROWS =
-  "It grows from holder to holder: a storage that has seen a higher token can refuse an earlier holder.";
+  "It grows from holder to holder: a storage that has seen a higher token can refuse an earlier " +
+  "holder.";
 
 function createLease(node: string, { explain }: LockProgressResult): Explained {
   return {

@@ -125,7 +125,9 @@ function textRenderers(view: View): ResultRenderers {
       out: confirm(`Authenticated (${name(scheme)})\n`),
       ...(isShortLived &&
         !isQuiet && {
-          err: "note: the identity ends with this session; give it to a single command with --auth SCHEME:CRED\n",
+          err:
+            "note: the identity ends with this session; give it to a single command with --auth " +
+            "SCHEME:CRED\n",
         }),
     }),
     identities: ({ identities }) => ({

@@ -20,7 +20,8 @@ const SENTENCES: Readonly<Record<number, string>> = {
 
 const WITHOUT_PATH: Readonly<Record<number, string>> = {
   [-13]:
-    "No quorum of new config is connected and up-to-date with the leader of last committed config - " +
+    "No quorum of new config is connected and up-to-date with the leader of last committed " +
+    "config - " +
     "try invoking reconfiguration after new servers are connected and synced",
   [-14]: "Another reconfiguration is in progress -- concurrent reconfigs not supported (yet)",
 };

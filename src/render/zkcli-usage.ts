@@ -4,7 +4,8 @@
  */
 const USAGE: Readonly<Record<string, string>> = {
   addWatch:
-    "[-m mode] path # optional mode is one of [PERSISTENT, PERSISTENT_RECURSIVE] - default is PERSISTENT_RECURSIVE",
+    "[-m mode] path # optional mode is one of [PERSISTENT, PERSISTENT_RECURSIVE] - default is " +
+    "PERSISTENT_RECURSIVE",
   addauth: "scheme auth",
   close: "",
   config: "[-c] [-w] [-s]",

@@ -70,7 +70,9 @@ export const topics: readonly Topic[] = [
       },
       {
         title: "Colour",
-        text: "--color always or never decides. Otherwise NO_COLOR turns colour off and FORCE_COLOR turns it on. Otherwise only a terminal has colour.",
+        text:
+          "--color always or never decides. Otherwise NO_COLOR turns colour off and FORCE_COLOR " +
+          "turns it on. Otherwise only a terminal has colour.",
       },
     ],
   },
@@ -80,10 +82,14 @@ export const topics: readonly Topic[] = [
     sections: () => [
       { rows: EXIT_CODES },
       {
-        text: "lock, rwlock, sem and elect end with the exit code of their command, or with codes of their own: see help locks.",
+        text:
+          "lock, rwlock, sem and elect end with the exit code of their command, or with codes of " +
+          "their own: see help locks.",
       },
       {
-        text: "A script stops at the first failure and ends with its code. With --keep-going it continues and ends with 8.",
+        text:
+          "A script stops at the first failure and ends with its code. With --keep-going it " +
+          "continues and ends with 8.",
       },
     ],
   },
@@ -103,8 +109,10 @@ export const topics: readonly Topic[] = [
       },
       {
         text:
-          "lock, rwlock, sem, elect and watch set ZKSH_SERVER for the command they run, and the variables of the timeout " +
-          "and TLS options that were given, so that a zksh in the command uses the same servers. They do not pass on " +
+          "lock, rwlock, sem, elect and watch set ZKSH_SERVER for the command they run, and the " +
+          "variables of the timeout " +
+          "and TLS options that were given, so that a zksh in the command uses the same " +
+          "servers. They do not pass on " +
           "--auth and --auth-file.",
       },
     ],

@@ -45,7 +45,8 @@ const LOCK_VARIABLES: readonly HelpRow[] = [
   {
     term: "ZK_LOCK_HELD",
     summary:
-      "all locks held around the command, one per line, with tabs: path, token, mode, znode, session",
+      "all locks held around the command, one per line, with tabs: path, token, mode, znode, " +
+      "session",
   },
   {
     term: "ZKSH_SERVER, _TIMEOUT, _TLS, …",
@@ -82,18 +83,26 @@ export const lockTopic: Topic = {
   sections: () => [
     {
       text:
-        "The command of a lost lock is stopped before ZooKeeper can grant the lock to another client: it gets SIGTERM while " +
-        "the lock is still provably held, and SIGKILL after the grace. If its ticket is deleted (delete, revoke --force), the " +
-        "next waiter holds the lock at once, so the command gets SIGKILL without a grace, unless --on-lost term is given. A " +
-        "machine that was paused can still be late: let the resource that the command changes check the token. With open ACLs " +
-        "every client can delete a ticket and so stop the command; --acl, --path-acl and an identity (--auth-file) prevent that.",
+        "The command of a lost lock is stopped before ZooKeeper can grant the lock to another " +
+        "client: it gets SIGTERM while " +
+        "the lock is still provably held, and SIGKILL after the grace. If its ticket is deleted " +
+        "(delete, revoke --force), the " +
+        "next waiter holds the lock at once, so the command gets SIGKILL without a grace, " +
+        "unless --on-lost term is given. A " +
+        "machine that was paused can still be late: let the resource that the command changes " +
+        "check the token. With open ACLs " +
+        "every client can delete a ticket and so stop the command; --acl, --path-acl and an " +
+        "identity (--auth-file) prevent that.",
     },
     {
       title: "Limits",
       text:
-        "zksh cannot stop a command that runs as another user (sudo, setuid): use sudo zksh lock /x -- COMMAND. It does not stop " +
-        "processes that the command starts in their own session (setsid). If zksh and its watchdog are killed (-9) at the same " +
-        "moment, the command gets SIGTERM, or SIGKILL with --on-lost kill. docs/lock-safety.md lists all limits.",
+        "zksh cannot stop a command that runs as another user (sudo, setuid): use sudo zksh " +
+        "lock /x -- COMMAND. It does not stop " +
+        "processes that the command starts in their own session (setsid). If zksh and its " +
+        "watchdog are killed (-9) at the same " +
+        "moment, the command gets SIGTERM, or SIGKILL with --on-lost kill. docs/lock-safety.md " +
+        "lists all limits.",
     },
     {
       title: "In a script",
@@ -107,16 +116,20 @@ export const lockTopic: Topic = {
     },
     {
       text:
-        "Without a command the lock is held until stdin ends. If stdin has ended already (cron, </dev/null, a job behind &), " +
-        "zksh ends with 125, because nothing would be locked. It needs a pipe that the script keeps open: in bash a coprocess, " +
-        "in sh two named pipes (README.md). zksh does not stop such a script when the lock is lost; wait returns the exit code.",
+        "Without a command the lock is held until stdin ends. If stdin has ended already (cron, " +
+        "</dev/null, a job behind &), " +
+        "zksh ends with 125, because nothing would be locked. It needs a pipe that the script " +
+        "keeps open: in bash a coprocess, " +
+        "in sh two named pipes (README.md). zksh does not stop such a script when the lock is " +
+        "lost; wait returns the exit code.",
       rows: COPROCESS,
     },
     { title: "Options", rows: sharedOptionRows(sharedOptions) },
     {
       title: "Progress",
       text:
-        "On a terminal zksh prints each step of the recipe to stderr; in a pipe it does so with -v, and with --json as events. -q " +
+        "On a terminal zksh prints each step of the recipe to stderr; in a pipe it does so with " +
+        "-v, and with --json as events. -q " +
         "prints only warnings. --explain adds the ZooKeeper operation of each step and its reason.",
     },
     { title: "Environment of the command", rows: LOCK_VARIABLES },

@@ -8,9 +8,12 @@ export const optionsTopic: Topic = {
   sections: ({ globalOptions }) => [
     {
       text:
-        "Long options may stand before or after the command word. Short options may stand before it; after it only if the " +
-        "command has no option with that letter: lock -v is --verbose, but set -v is an option of set. zkCli's spellings " +
-        "(-server, -timeout, -r) stand before the command word. A duration needs a unit (1500ms, 10s, 5m), except that " +
+        "Long options may stand before or after the command word. Short options may stand " +
+        "before it; after it only if the " +
+        "command has no option with that letter: lock -v is --verbose, but set -v is an option " +
+        "of set. zkCli's spellings " +
+        "(-server, -timeout, -r) stand before the command word. A duration needs a unit " +
+        "(1500ms, 10s, 5m), except that " +
         "-timeout counts milliseconds.",
     },
     {

@@ -101,7 +101,9 @@ async function connect(session: Session, task: LockRun, isFirst: boolean): Promi
     throw new UsageError(
       `--grace ${formatDuration(grace)} is too long for a session timeout of ${formatDuration(timeoutMs)}`,
       {
-        hint: "it must be less than half of the session timeout; --session-timeout requests a longer one",
+        hint:
+          "it must be less than half of the session timeout; --session-timeout requests a longer " +
+          "one",
       },
     );
   }

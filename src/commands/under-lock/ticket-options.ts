@@ -38,7 +38,9 @@ function lockAcls({
     throw new UsageError(
       `no client could queue at a lock path with the ACL ${pathAcl.map(formatAcl).join()}`,
       {
-        hint: "queuing needs c, d and r on the path: grant them with --path-acl, for example auth::cdrwa",
+        hint:
+          "queuing needs c, d and r on the path: grant them with --path-acl, for example " +
+          "auth::cdrwa",
       },
     );
   }

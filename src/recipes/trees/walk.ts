@@ -49,22 +49,21 @@ export async function* walk(
   root: string,
   options: WalkOptions,
 ): AsyncGenerator<Visit[]> {
-  const first = new PendingVisit(
-    root,
-    options.maxDepth === 0 ? [] : await session.getChildren(root, { signal: options.signal }),
-    { depth: 0, maxDepth: options.maxDepth },
-  );
+  const { signal, maxDepth } = options;
+  // Also where only the root is wanted: it is an error when it does not exist.
+  const names = await session.getChildren(root, { signal });
+  const first = new PendingVisit(root, maxDepth === 0 ? [] : names, { depth: 0, maxDepth });
   // From the root down to the current znode.
   const trail = [first];
   const lookahead = new Lookahead(session, trail, options);
   let visits: Visit[] = [first];
-  let names = first.children.length;
+  let pendingNames = first.children.length;
   for (let here = trail.at(-1); here !== undefined; here = trail.at(-1)) {
     const mustWait = here.below.length === 0 && !here.isAnswered;
-    if (mustWait || names >= NAMES_PER_YIELD) {
+    if (mustWait || pendingNames >= NAMES_PER_YIELD) {
       yield visits;
       visits = [];
-      names = 0;
+      pendingNames = 0;
     }
     const next = here.below.shift();
     if (mustWait) await lookahead.fetch();
@@ -72,7 +71,7 @@ export async function* walk(
     if (next !== undefined) {
       trail.push(next);
       visits.push(next);
-      names += next.children.length;
+      pendingNames += next.children.length;
     }
   }
   if (visits.length > 0) yield visits;

@@ -158,7 +158,8 @@ export class SessionKeeper {
       this.#open();
     } else if (reason === "auth-failed") {
       this.#options.screen.message(
-        "the server refused the credentials and ended the session; the next command opens a new one",
+        "the server refused the credentials and ended the session; the next command opens a new " +
+          "one",
       );
     }
     this.#listener?.onChange();

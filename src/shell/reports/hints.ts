@@ -22,7 +22,8 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   "*": {
     "not-a-hash":
-      "use digest:USER:HASH:PERMS, as printed by getAcl, or --hash-digests with digest:USER:PASSWORD:PERMS",
+      "use digest:USER:HASH:PERMS, as printed by getAcl, or --hash-digests with " +
+      "digest:USER:PASSWORD:PERMS",
     "not-a-unique-lock":
       "leave out --recipe unique: the tickets of a queue lock are children of its path",
     "ticket-changing": "try again, or take the lock away with --force",
@@ -31,7 +32,8 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "bad-version": "stat shows the present version",
     "quota-exceeded": "listquota shows the limits of a path",
     "no-auth":
-      "authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the permissions",
+      "authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the " +
+      "permissions",
     "request-too-large":
       "if jute.maxbuffer of the servers is larger, raise the limit with --max-request SIZE",
     "reply-too-long": "raise the limit with --max-reply SIZE, for example 512m",

@@ -49,6 +49,13 @@ describe("readTree", () => {
     expect(found).toEqual(paths);
   });
 
+  test("is an error where the root does not exist, also without what is below it", async () => {
+    const session = new StubSession(TREE).asSession();
+    await expect(readAll(session, "/none", { maxDepth: 0 })).rejects.toThrow(
+      "no such znode: /none",
+    );
+  });
+
   test("does not ask for the children of the last level", async () => {
     const session = new StubSession(TREE);
     await readAll(session.asSession(), "/", { maxDepth: 1 });
