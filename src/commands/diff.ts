@@ -2,10 +2,11 @@ import { UsageError } from "../errors.ts";
 import { type ComparedZnode, comparePaths, diffTrees } from "../recipes/trees/diff-trees.ts";
 import { readAcls } from "../recipes/trees/read-acls.ts";
 import { readTree } from "../recipes/trees/read-tree.ts";
-import { readTreeFile, type TreeFileZnode } from "../recipes/trees/tree-file.ts";
+import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
 import { kindOf } from "../session/node-kind.ts";
 import { flag, required } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { openTreeFile } from "./open-tree-file.ts";
 import { formatPlace, type Place, Places, place } from "./place.ts";
 import { Unreadable } from "./unreadable.ts";
 
@@ -70,7 +71,7 @@ async function znodesOf(
 ): Promise<AsyncGenerator<ComparedZnode[]>> {
   const { signal } = context;
   if (of.kind === "file") {
-    const { header, znodes } = await readTreeFile(of.file, context.files.stream(of.file));
+    const { header, znodes } = await openTreeFile(context, of.file);
     return fromFile(header.path, znodes, of.file);
   }
   const session = await places.session(of);

@@ -1,10 +1,10 @@
-import { cannotRead, UsageError } from "../errors.ts";
 import { readTree } from "../recipes/trees/read-tree.ts";
-import { readTreeFile, type TreeFile, type TreeFileZnode } from "../recipes/trees/tree-file.ts";
+import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
 import { type NewZnode, TreeWriter } from "../recipes/trees/write-tree.ts";
 import { kindOf } from "../session/node-kind.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { openTreeFile } from "./open-tree-file.ts";
 import { refuseProtected } from "./whole-tree.ts";
 import { explainWrite, movedPath, onConflictOption, reportWritten } from "./write-options.ts";
 
@@ -36,7 +36,7 @@ export const importTree = defineCommand({
   async *run(context, { file, path }, { onConflict = "fail", prune, exact, withoutAcls, dryRun }) {
     const { signal, output } = context;
     const session = context.session();
-    const { header, znodes: groups } = await openFile(context, file);
+    const { header, znodes: groups } = await openTreeFile(context, file);
     const root = path ?? header.path;
     refuseProtected("import", root === "/" ? "/import" : root);
     const writer = new TreeWriter(session, {
@@ -47,7 +47,7 @@ export const importTree = defineCommand({
     const known = prune ? new Set<string>() : undefined;
     let planned = 0;
     try {
-      for await (const group of namedErrors(groups, file)) {
+      for await (const group of groups) {
         const znodes = group
           .map((znode) => toNewZnode(znode, header.path, root, { exact, withoutAcls }))
           .filter((znode) => !isServersOwn(znode.path));
@@ -66,31 +66,6 @@ export const importTree = defineCommand({
     }
   },
 });
-
-async function openFile({ files, input }: Context, file: string): Promise<TreeFile> {
-  const name = file === "-" ? "stdin" : file;
-  const bytes = file === "-" ? input.chunks() : files.stream(file);
-  try {
-    return await readTreeFile(name, bytes);
-  } catch (cause) {
-    throw fileError(name, cause);
-  }
-}
-
-async function* namedErrors<T>(groups: AsyncIterable<T>, file: string): AsyncGenerator<T> {
-  const reader = groups[Symbol.asyncIterator]();
-  for (;;) {
-    const next = await reader.next().catch((cause: unknown) => {
-      throw fileError(file, cause);
-    });
-    if (next.done) return;
-    yield next.value;
-  }
-}
-
-function fileError(name: string, cause: unknown): unknown {
-  return cause instanceof UsageError ? cause : new UsageError(cannotRead(name, cause), { cause });
-}
 
 function isServersOwn(path: string): boolean {
   return path === "/zookeeper" || path.startsWith("/zookeeper/");

@@ -117,9 +117,11 @@ export class ProcessTree {
   }
 
   #signal(name: NodeJS.Signals): number[] {
-    // The program is looked up first, because the whole table takes 0.1 s on a busy machine, too long
-    // where the lease ends.
-    if (!this.#program() && this.#isGoneNow()) return [];
+    // The whole table takes 0.1 s on a busy machine, too long where the lease ends: a group is
+    // signalled before it is read. Without a group of its own, the family of the program can only be
+    // found while the program is there.
+    const canSignalFirst = this.hasOwnGroup && this.#program() !== undefined;
+    if (!canSignalFirst && this.#isGoneNow()) return [];
     const isRefused = this.#signalGroup(name);
     // With a table, the members of a group that refused the signal are found below.
     const refused = new Set(this.hasOwnGroup && isTableOurs() ? [] : isRefused);

@@ -56,6 +56,10 @@ test("two trees: names, text, JSON, binary data, and exit codes", async () => {
     right: { data: "one\nTWO\nthree" },
   });
   expect(await zksh(server, "diff", "/a", "/none")).toMatchObject({ code: 3 });
+  expect(await zksh(server, "diff", "/a", "file:/no/such")).toMatchObject({
+    code: 2,
+    stderr: "error: cannot read /no/such: no such file\n",
+  });
 });
 
 test("a tree, its copy on another server and its export are the same until one changes", async () => {

@@ -101,7 +101,7 @@ describe("UniqueLock", () => {
     await session.create("/l", null);
     await session.create("/l/_c_x-lock-", null, { mode: "ephemeralSequential" });
     expect(await rejection(new UniqueLock(session, "/l").acquire())).toMatchObject({
-      reason: "usage",
+      reason: "not-a-unique-lock",
     });
   });
 
