@@ -15,11 +15,7 @@ export const exportTree = defineCommand({
     "appears when it is complete. Ephemerals " +
     "are left out, because they belong to sessions. Znodes that changed while they were read " +
     "are named on stderr.",
-  examples: [
-    "export /app -o app.jsonl",
-    "export /app | gzip > app.jsonl.gz",
-    "export --without-acls /app",
-  ],
+  examples: ["export /app -o app.jsonl", "export --without-acls /app"],
   effect: "read",
   args: { path: optional(znodePath, "the root (the working znode, when left out)") },
   options: {

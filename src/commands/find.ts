@@ -20,7 +20,7 @@ export const find = defineCommand({
   examples: [
     "find /app --name '*.json'",
     "find / --kind ephemeral --newer 1h",
-    "find /app --empty -- zksh get -s {}",
+    "find /app --empty -- echo {}",
   ],
   effect: "read",
   args: {

@@ -18,7 +18,7 @@ export const grep = defineCommand({
     "grep -i password /app",
     "grep -F '10.0.0.7' /",
     "grep -l timeout /app",
-    "grep -z error /logs",
+    "grep -z error /app",
   ],
   effect: "read",
   args: {

@@ -32,10 +32,28 @@ const BEFORE: Readonly<Record<string, string>> = {
   "revoke /deploy": "create -p -e -s /deploy/lock-",
   "revoke --force /deploy": 'create -p -e -s /deploy/lock- \'{"v":1,"tool":"zksh"}\'',
   "redo 3": "pwd; pwd; pwd; pwd",
+  "grep -i password /app": "set /app/config Password=x",
+  "grep -F '10.0.0.7' /": "set /app/config host=10.0.0.7",
+  "grep -l timeout /app": "set /app/config timeout=1",
+  "grep -z error /app": "set /app/config error",
+  "cp -r --on-conflict overwrite /staging/app /live/app":
+    "create --if-missing /staging; create --if-missing /staging/app; create --if-missing /live",
+  "diff /app /app.old": "cp -r --on-conflict overwrite /app /app.old",
+  "diff --names /app /backup/app":
+    "create --if-missing /backup; cp -r --on-conflict overwrite /app /backup/app",
+  "diff --acl /app file:app.jsonl": "export /app -o app.jsonl",
+  "import app.jsonl /restored": "export /app -o app.jsonl",
+  "import --on-conflict overwrite --prune app.jsonl": "export /app -o app.jsonl",
 };
 
 /** Examples that a script cannot run to a good end. */
-type Reason = "never ends" | "serves" | "says no" | "needs a terminal" | "needs an ensemble";
+type Reason =
+  | "never ends"
+  | "serves"
+  | "says no"
+  | "needs a terminal"
+  | "needs an ensemble"
+  | "needs other servers";
 const OTHERWISE: Readonly<Record<string, Reason>> = {
   "watch /app/config": "never ends",
   "watch -R /app": "never ends",
@@ -47,6 +65,8 @@ const OTHERWISE: Readonly<Record<string, Reason>> = {
   "elect --leader /scheduler": "says no",
   "fence check exclusive:0x1f:/deploy/_c_6b0e-lock-0000000003": "says no",
   "addauth digest ann": "needs a terminal",
+  "cp -r -p --exact /app zk://zk2:2181/app": "needs other servers",
+  "diff -q /app zk://zk2:2181/app": "needs other servers",
   "reconfig -add 'server.4=zk4:2888:3888;2181'": "needs an ensemble",
   "reconfig -remove 3": "needs an ensemble",
   "reconfig -file members.cfg": "needs an ensemble",
@@ -132,6 +152,13 @@ describe("the example", () => {
     expect(await zksh(example)).toMatchObject({
       code: 9,
       stderr: expect.stringContaining("--yes does not answer for ann's password"),
+    });
+  });
+
+  test.each(named("needs other servers"))("%s asks the servers that it names", async (example) => {
+    expect(await zksh(example, "--connect-timeout", "1s")).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining("zk2"),
     });
   });
 

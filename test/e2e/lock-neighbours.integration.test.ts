@@ -144,9 +144,9 @@ it("a path that is there already keeps its ACL", async (context) => {
 
 it.for([
   {
-    name: "nobody could queue",
+    name: "the ACL lets no client queue",
     words: ["--acl", "world:anyone:r"],
-    says: "nobody could queue below a lock path",
+    says: "no client could queue at a lock path",
   },
   {
     name: "a password is in place of its hash",
