@@ -15,7 +15,9 @@ const rows: Row[] = [
     name: "fails with a reason",
     argv: ["sync", "/a"],
     failures,
-    stderr: "error: the connection was lost\n",
+    stderr:
+      "error: the connection was lost\n" +
+      "  the servers closed the connection, or the network failed; --debug shows the connections\n",
     exit: 6,
   },
   {

@@ -94,7 +94,9 @@ function optionNames(command: AnyCommand, begun: string): string[] {
 /** The kind of the next word after `words`. */
 function argumentAt(command: AnyCommand, words: readonly Word[]): "path" | "value" | "other" {
   const options = Object.entries<Option<unknown>>(command.options);
+  // An option without a short name has an empty one, which no word is.
   const takesValue = (text: string) =>
+    text !== "" &&
     options.some(
       ([key, { kind, short }]) => kind === "value" && (text === short || text === longName(key)),
     );
