@@ -99,7 +99,7 @@ export class GlobalOptionTaker {
     const option = own?.get(name);
     if (!option)
       return this.#takeLong(token) || (own !== undefined && this.#takeShortsBehind(token, own));
-    // The value stays with its option, whatever it looks like.
+    // The value stays with its option, also where it looks like an option.
     if (option.takesValue && name === token) this.words.push(token, ...this.#rest.splice(0, 1));
     else this.words.push(token);
     return true;

@@ -103,7 +103,7 @@ export class ScriptRunner {
   }
 
   /**
-   * While there is no further statement, what was sent is finished: somebody may wait for its
+   * While there is no further statement, what was sent is finished: a reader may wait for its
    * answer before going on.
    */
   async #next(
