@@ -92,7 +92,7 @@ export abstract class LockRecipe<Held extends { release(): Promise<unknown> }> {
 
   /**
    * Waits until it is ours. Throws LockError: `busy` (waitMs is 0), `lock-timeout`, `revoked`
-   * (removed from the queue), `sequence-exhausted`; and the errors of the session. All that it
+   * (removed from the queue), `sequence-exhausted`; and the errors of the session. Also when it
    * throws, no znode and no watch stay behind: what cannot be removed at once is removed in the
    * background, see {@link settled}.
    */
