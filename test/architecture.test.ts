@@ -179,15 +179,15 @@ describe("source", () => {
       expect(code.match(/process\.(exit\w*|argv|on|once)\b/g) ?? []).toEqual([]);
   });
 
-  // The registry is one line a command, whatever the formatter makes of it.
-  test.each(
-    files.filter(({ name }) => name.startsWith("commands/") && name !== "commands/index.ts"),
-  )("$name has fits a head", ({ name, source }) => {
-    const limit = commands.some((entry) => `commands/${fileName(entry.name)}.ts` === name)
-      ? 135
-      : 180;
-    expect(source.split("\n").length - 1).toBeLessThanOrEqual(limit);
-  });
+  test.each(files.filter(({ name }) => name.startsWith("commands/")))(
+    "$name fits a head",
+    ({ name, source }) => {
+      const limit = commands.some((entry) => `commands/${fileName(entry.name)}.ts` === name)
+        ? 135
+        : 180;
+      expect(source.split("\n").length - 1).toBeLessThanOrEqual(limit);
+    },
+  );
 });
 
 describe("commands", () => {

@@ -111,6 +111,9 @@ export interface CommandEntry {
   load(): Promise<AnyCommand>;
 }
 
+/** A line in the file of its group, `registry/GROUP.ts`. */
+export type GroupEntry = Omit<CommandEntry, "group">;
+
 /** Returns its argument, and infers the types of the arguments and options of `run`. */
 export function defineCommand<const A extends Arguments, const O extends Options>(
   command: Command<A, O>,

@@ -1,0 +1,27 @@
+import type { GroupEntry } from "../command.ts";
+
+/** Commands for the servers of an ensemble, and a server for tests, in the order of `help`. */
+export const server: readonly GroupEntry[] = [
+  {
+    name: "sync",
+    summary: "wait until the server has caught up with the leader",
+    load: async () => (await import("../sync.ts")).sync,
+  },
+  {
+    name: "config",
+    summary: "print the ensemble's configuration",
+    load: async () => (await import("../config.ts")).config,
+  },
+  {
+    name: "reconfig",
+    summary: "change the members of the ensemble",
+    load: async () => (await import("../reconfig.ts")).reconfig,
+  },
+  {
+    name: "serve",
+    summary: "run a ZooKeeper server in memory, for tests",
+    needsNoShellSession: true,
+    endsBySignal: true,
+    load: async () => (await import("../serve.ts")).serve,
+  },
+];

@@ -1,0 +1,50 @@
+import type { GroupEntry } from "../command.ts";
+
+/** Commands for whole trees of znodes, in the order of `help`. */
+export const trees: readonly GroupEntry[] = [
+  {
+    name: "tree",
+    summary: "draw a znode and everything below it",
+    load: async () => (await import("../tree.ts")).tree,
+  },
+  {
+    name: "find",
+    summary: "search a tree by names, kinds, ages, sizes or data",
+    load: async () => (await import("../find.ts")).find,
+  },
+  {
+    name: "grep",
+    summary: "search the data of a tree",
+    load: async () => (await import("../grep.ts")).grep,
+  },
+  {
+    name: "du",
+    summary: "sum the sizes of subtrees, or show the largest",
+    load: async () => (await import("../du.ts")).du,
+  },
+  {
+    name: "cp",
+    summary: "copy znodes or trees, also between servers",
+    load: async () => (await import("../cp.ts")).cp,
+  },
+  {
+    name: "diff",
+    summary: "compare two trees, or a tree and an export",
+    load: async () => (await import("../diff.ts")).diff,
+  },
+  {
+    name: "export",
+    summary: "write a tree to a file",
+    load: async () => (await import("../export.ts")).exportTree,
+  },
+  {
+    name: "import",
+    summary: "restore a tree from a file",
+    load: async () => (await import("../import.ts")).importTree,
+  },
+  {
+    name: "wait-for",
+    summary: "wait until a znode exists, is gone or has a value",
+    load: async () => (await import("../wait-for.ts")).waitFor,
+  },
+];
