@@ -5,6 +5,8 @@ export interface ErrorDetails {
   readonly code?: number;
   /** The znode the operation was about, as the user wrote it (chroot removed). */
   readonly path?: string;
+  /** In a multi: the index of the operation that the server refused. */
+  readonly opIndex?: number;
   /** One line that helps: what to do next. */
   readonly hint?: string;
   readonly cause?: unknown;
@@ -15,6 +17,8 @@ export abstract class ZkshError extends Error {
   readonly reason: string;
   readonly code: number | undefined;
   readonly path: string | undefined;
+  /** In a multi: the index of the operation that the server refused. Nothing was done. */
+  readonly opIndex: number | undefined;
   readonly hint: string | undefined;
 
   constructor(reason: string, message: string, details: ErrorDetails = {}) {
@@ -23,6 +27,7 @@ export abstract class ZkshError extends Error {
     this.reason = reason;
     this.code = details.code;
     this.path = details.path;
+    this.opIndex = details.opIndex;
     this.hint = details.hint;
   }
 }

@@ -283,6 +283,10 @@ export interface Session {
   getChildren2(path: string, options?: ReadOptions): Promise<{ children: string[]; stat: Stat }>;
   /** Resolves when the attached server has caught up with the leader. */
   sync(path: string, options?: CallOptions): Promise<void>;
+  /**
+   * All of the operations, or none. The error of a refused one names it: its path, and its index as
+   * `opIndex`.
+   */
   multi(ops: readonly MultiOp[], options?: CallOptions): Promise<Committed>;
   /** Many reads in one request; on servers before 3.6 the same reads one by one in one flight. */
   multiRead(ops: readonly ReadOp[], options?: CallOptions): Promise<ReadResult[]>;

@@ -92,7 +92,7 @@ describe("multi", () => {
         step,
         { op: "delete", path: "/gone" },
       ]);
-      expect(await rejection(failed)).toMatchObject({ reason, path: step.path });
+      expect(await rejection(failed)).toMatchObject({ reason, path: step.path, opIndex: 2 });
       expect((await session.getChildren("/")).sort()).toEqual(["checked", "gone", "set"]);
       expect((await session.getData("/set")).stat.version).toBe(0);
     },
@@ -102,6 +102,20 @@ describe("multi", () => {
     const failed = await rejection(session.multi([{ op: "delete", path: "/set", version: 3 }]));
     expect(failed).toBeInstanceOf(ConflictError);
     expect(failed).toMatchObject({ name: "ConflictError", code: -103 });
+  });
+
+  test.each<MultiOp>([
+    { op: "create", path: "/set" },
+    { op: "delete", path: "/set", version: 3 },
+    { op: "check", path: "/set", version: 3 },
+  ])("names the only operation, a $op", async (only) => {
+    expect(await rejection(session.multi([only]))).toMatchObject({ opIndex: 0, path: "/set" });
+  });
+
+  test("names none of its operations when the connection is over", async () => {
+    await session.close();
+    const failed = session.multi([{ op: "delete", path: "/set" }]);
+    expect(await rejection(failed)).toMatchObject({ opIndex: undefined });
   });
 
   test("takes any version when none is given", async () => {

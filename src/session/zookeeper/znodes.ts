@@ -129,16 +129,22 @@ export class Znodes {
     const [only] = ops;
     // One alone costs the server less than a transaction of one.
     if (ops.length === 1 && only?.op === "create" && newerCreate(only.mode) === undefined) {
-      return this.#create(only, options, false, (path, _, zxid) => ({
-        results: [{ op: "create", path }],
-        zxid,
-      }));
+      return this.#create(
+        only,
+        options,
+        false,
+        (path, _, zxid) => ({ results: [{ op: "create", path }], zxid }),
+        0,
+      );
     }
     if (ops.length === 1 && only?.op === "delete") {
-      return this.#delete(only.path, only, options, (_, zxid) => ({
-        results: [{ op: "delete" }],
-        zxid,
-      }));
+      return this.#delete(
+        only.path,
+        only,
+        options,
+        (_, zxid) => ({ results: [{ op: "delete" }], zxid }),
+        0,
+      );
     }
     return this.#transact(ops, options);
   }
@@ -163,6 +169,7 @@ export class Znodes {
     options: S.CallOptions,
     withStat: boolean,
     result: (path: string, body: JuteReader, zxid: bigint) => T,
+    opIndex?: number,
   ): Promise<T> {
     const opcode = createOpcode(mode, { withStat });
     const read = (body: JuteReader, zxid: bigint) =>
@@ -170,7 +177,10 @@ export class Znodes {
     const write = (writer: JuteWriter, serverPath: string) =>
       writeCreate(writer, serverPath, data, acl, CreateMode[mode], ttlField(mode, ttlMs));
     const send = () =>
-      this.caller.call({ opcode, path, isSequential: SEQUENTIAL.has(mode), write, read }, options);
+      this.caller.call(
+        { opcode, path, opIndex, isSequential: SEQUENTIAL.has(mode), write, read },
+        options,
+      );
     const newer = newerCreate(mode);
     if (newer === undefined || this.caller.surelyHas(newer)) return send();
     return this.caller.require(newer, options).then(send);
@@ -181,10 +191,11 @@ export class Znodes {
     { version }: { readonly version?: number | undefined },
     options: S.CallOptions,
     read: (body: JuteReader, zxid: bigint) => T,
+    opIndex?: number,
   ): Promise<T> {
     const write = (writer: JuteWriter, serverPath: string) =>
       writeDelete(writer, path, serverPath, version);
-    return this.caller.call({ opcode: Opcode.delete, path, write, read }, options);
+    return this.caller.call({ opcode: Opcode.delete, path, opIndex, write, read }, options);
   }
 
   async #transact(ops: readonly S.MultiOp[], options: S.CallOptions): Promise<S.Committed> {

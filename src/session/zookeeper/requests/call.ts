@@ -24,6 +24,8 @@ export interface Call<T> {
   readonly request: Request;
   /** What the request is about, for messages. */
   readonly path: string | undefined;
+  /** The request stands for a multi of this one operation. */
+  readonly opIndex: number | undefined;
   /** Reads the reply, and registers its watch, before anything that came behind it is looked at. */
   readonly read: (body: JuteReader, zxid: bigint) => T;
   /** Turns a refusal into a value where it is an answer (`exists`: no such znode). */
@@ -153,7 +155,7 @@ function errorOf<T>(connection: Connection, call: Call<T>, failure: Failure): Er
     return new ConnectionError(reason, message, { ...about(call), code, sent, cause: lost.error });
   }
   if (failure.code !== ErrorCode.connectionLoss && !isLostOnTheWay)
-    return failureOf(failure.code, call.path);
+    return failureOf(failure.code, call.path, call.opIndex);
   if (connection.isClosing && !sent) {
     return new ConnectionError("session-closed", "the session is closed", { ...about(call), sent });
   }

@@ -13,7 +13,7 @@ import { ErrorCode } from "../../../wire/protocol.ts";
 type Build = (
   reason: string,
   message: string,
-  details: { code: number; path?: string; hint?: string },
+  details: { code: number; path?: string; opIndex?: number; hint?: string },
 ) => ZkshError;
 
 const operation: Build = (reason, message, details) => new OperationError(reason, message, details);
@@ -209,10 +209,17 @@ export function errorName(code: number): string {
   return ROWS.get(code)?.name ?? `error ${code}`;
 }
 
-/** The error for a number that a server sent, known or not: none may kill the process. */
-export function failureOf(code: number, path?: string): ZkshError {
+/**
+ * The error for a number that a server sent, known or not: none may kill the process. `opIndex` is
+ * the place of the refused operation in its multi.
+ */
+export function failureOf(code: number, path?: string, opIndex?: number): ZkshError {
   const about = path === undefined ? "" : `: ${path}`;
-  const details = { code, ...(path === undefined ? {} : { path }) };
+  const details = {
+    code,
+    ...(path !== undefined && { path }),
+    ...(opIndex !== undefined && { opIndex }),
+  };
   const known = ROWS.get(code);
   if (known === undefined) {
     return new OperationError(

@@ -132,7 +132,7 @@ export function readMulti(
       case Opcode.error: {
         const code = reader.int();
         if (code !== 0 && code !== ErrorCode.runtimeInconsistency)
-          failure ??= failureOf(code, op.path);
+          failure ??= failureOf(code, op.path, results.length);
         results.push({ op: "check" });
         break;
       }

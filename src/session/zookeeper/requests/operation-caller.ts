@@ -27,6 +27,8 @@ export interface Operation<T> {
   readonly opcode: number;
   /** Checked before anything is sent. */
   readonly path?: string;
+  /** It stands for a multi of this one operation. */
+  readonly opIndex?: number | undefined;
   readonly isSequential?: boolean;
   readonly isPlainRead?: boolean;
   readonly write: (writer: JuteWriter, serverPath: string) => void;
@@ -64,6 +66,7 @@ export class OperationCaller {
       ),
       read,
       path,
+      opIndex: operation.opIndex,
       refused: operation.refused,
       late: operation.late,
     };
