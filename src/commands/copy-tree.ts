@@ -1,7 +1,9 @@
 /** Copies one tree for `cp`: reads it on one session and writes it on another, or on the same. */
+
+import type { NewZnode } from "../recipes/trees/new-znode.ts";
 import { type EntryWithAcl, readAcls } from "../recipes/trees/read-acls.ts";
 import { readTree } from "../recipes/trees/read-tree.ts";
-import { type NewZnode, type OnConflict, TreeWriter } from "../recipes/trees/write-tree.ts";
+import { type OnConflict, TreeWriter } from "../recipes/trees/write-tree.ts";
 import type { Result } from "../results/result.ts";
 import { kindOf, nextSequence, ttlOf } from "../session/node-kind.ts";
 import type { Session } from "../session/session.ts";

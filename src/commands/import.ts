@@ -1,6 +1,7 @@
+import type { NewZnode } from "../recipes/trees/new-znode.ts";
 import { readTree } from "../recipes/trees/read-tree.ts";
 import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
-import { type NewZnode, TreeWriter } from "../recipes/trees/write-tree.ts";
+import { TreeWriter } from "../recipes/trees/write-tree.ts";
 import { kindOf } from "../session/node-kind.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";

@@ -1,5 +1,5 @@
 /**
- * Shared by deleteTree and setTreeAcl: the order of a tree, and failures that concern one znode
+ * Shared by deleteTree, setTreeAcl and TreeWriter: the order of a tree, and failures that concern one znode
  * only.
  */
 import {
@@ -75,4 +75,13 @@ export function refusalOf(error: unknown): ZkshError {
     error instanceof OperationError;
   if (!concernsOne || error.reason === "auth-failed") throw error;
   return error;
+}
+
+/**
+ * Whether a refused create may mean that the znode exists: a server checks the parent's ACL first
+ * and answers NoAuth for an existing znode, too.
+ */
+export function mayExist(reason: unknown): boolean {
+  const isExisting = reason instanceof ConflictError && reason.reason === "node-exists";
+  return isExisting || (reason instanceof PermissionError && reason.reason === "no-auth");
 }

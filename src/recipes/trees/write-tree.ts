@@ -8,31 +8,18 @@
  * the one that was sent: equal data means that it was written. Writing the same records again
  * changes nothing, so that work which has failed half-way can be repeated.
  */
-import { randomUUID } from "node:crypto";
-import { ConflictError, InterruptedError, NoNodeError, PermissionError } from "../../errors.ts";
-import { nextSequence } from "../../session/node-kind.ts";
-import { joinPath } from "../../session/path.ts";
+import { ConflictError, InterruptedError } from "../../errors.ts";
+import type { Acl, Session } from "../../session/session.ts";
+import { createOf, createZnode, hasEqualData, type NewZnode } from "./new-znode.ts";
+import { raiseSequenceCounter } from "./raise-sequence-counter.ts";
 import {
-  type Acl,
-  type CreateMode,
-  type MultiOp,
-  OPEN_ACL,
-  type Session,
-} from "../../session/session.ts";
-import { isBelow, mayHaveBeenDone, refusalOf, type TreeFailure } from "./tree-failures.ts";
+  isBelow,
+  mayExist,
+  mayHaveBeenDone,
+  refusalOf,
+  type TreeFailure,
+} from "./tree-failures.ts";
 import { treeInterrupted, type UnfinishedRequest } from "./tree-interrupted.ts";
-
-/** A znode to be written. */
-export interface NewZnode {
-  readonly path: string;
-  readonly data: Buffer | null;
-  /** Left out: open to all, and the ACL of a znode that exists stays. */
-  readonly acl?: readonly Acl[] | undefined;
-  readonly mode?: Extract<CreateMode, "persistent" | "container" | "persistentWithTtl">;
-  readonly ttlMs?: number | undefined;
-  /** The number that the next sequential child gets, where it must be the same as elsewhere. */
-  readonly nextSequence?: number | undefined;
-}
 
 /** What happens to a znode that exists already with other data. */
 export type OnConflict = "fail" | "skip" | "overwrite";
@@ -61,19 +48,21 @@ const BATCHES_UNDER_WAY = 8;
 const SINGLES_UNDER_WAY = 500;
 /** Connections that may break under the same requests. */
 const MAX_LOSSES = 3;
-/** A counter is raised by so many pairs of create and delete in one transaction. */
-const COUNTER_STEPS = 400;
-const COUNTER_TRANSACTIONS = 8;
-const COUNTER_ATTEMPTS = 5;
 
 interface Batch {
   readonly znodes: readonly NewZnode[];
   readonly outcome: Promise<unknown>;
 }
 
+interface AclChange {
+  readonly path: string;
+  readonly acl: readonly Acl[];
+}
+
 export class TreeWriter {
   readonly #session: Session;
   readonly #options: WriteTreeOptions;
+  readonly #signal: AbortSignal;
   #batch: NewZnode[] = [];
   #batchBytes = 0;
   /** The newest znode, held back until it is known whether it has children. */
@@ -81,17 +70,15 @@ export class TreeWriter {
   /** In the order they were sent, until their end has been looked at. */
   readonly #underWay: Batch[] = [];
   #singles: UnfinishedRequest[] = [];
-  readonly #acls: { path: string; acl: readonly Acl[] }[] = [];
+  readonly #acls: AclChange[] = [];
   readonly #counters: { path: string; next: number }[] = [];
   readonly #failures: TreeFailure[] = [];
-  #created = 0;
-  #overwritten = 0;
-  #unchanged = 0;
-  #skipped = 0;
+  readonly #counts = { created: 0, overwritten: 0, unchanged: 0, skipped: 0 };
 
   constructor(session: Session, options: WriteTreeOptions) {
     this.#session = session;
     this.#options = options;
+    this.#signal = options.signal;
   }
 
   /**
@@ -115,18 +102,12 @@ export class TreeWriter {
       this.#newest = undefined;
       this.#send();
       while (this.#underWay.length > 0) await this.#finishOldest();
-      for (const counter of this.#counters) await this.#raise(counter);
+      for (const counter of this.#counters) await this.#raiseCounter(counter);
       // Children first: an ACL may forbid everything below it.
       const acls = this.#acls.reverse();
       for (let start = 0; start < acls.length; start += SINGLES_UNDER_WAY)
         await this.#setAcls(acls.slice(start, start + SINGLES_UNDER_WAY));
-      return {
-        created: this.#created,
-        overwritten: this.#overwritten,
-        unchanged: this.#unchanged,
-        skipped: this.#skipped,
-        failures: this.#failures,
-      };
+      return { ...this.#counts, failures: this.#failures };
     });
   }
 
@@ -140,7 +121,7 @@ export class TreeWriter {
         outcome,
         znodes: znodes.length,
       }));
-      const done = this.#created + this.#overwritten;
+      const done = this.#counts.created + this.#counts.overwritten;
       throw await treeInterrupted(error, done, [...batches, ...this.#singles]);
     }
   }
@@ -166,25 +147,15 @@ export class TreeWriter {
     const znodes = this.#batch;
     const [only] = znodes;
     if (only === undefined) return;
-    const { signal } = this.#options;
     const outcome: Promise<unknown> =
       znodes.length === 1
-        ? this.#create(only)
-        : this.#session.multi(znodes.map(createOp), { signal });
+        ? createZnode(this.#session, only, this.#signal)
+        : this.#session.multi(znodes.map(createOf), { signal: this.#signal });
     // It may fail while an older one is awaited; the writer meets the failure in its turn.
     outcome.catch(() => {});
     this.#underWay.push({ znodes, outcome });
     this.#batch = [];
     this.#batchBytes = 0;
-  }
-
-  #create({ path, data, acl, mode, ttlMs }: NewZnode): Promise<string> {
-    return this.#session.create(path, data, {
-      signal: this.#options.signal,
-      ...(acl && { acl }),
-      ...(mode && { mode }),
-      ...(ttlMs !== undefined && { ttlMs }),
-    });
   }
 
   async #finishOldest(): Promise<void> {
@@ -207,7 +178,9 @@ export class TreeWriter {
 
   /** `losses`: connections that broke under these creates, so that some may have been done. */
   async #writeSingly(znodes: readonly NewZnode[], losses: number): Promise<void> {
-    const outcomes = await this.#settle(znodes, (znode) => this.#create(znode));
+    const outcomes = await this.#settle(znodes, (znode) =>
+      createZnode(this.#session, znode, this.#signal),
+    );
     const again: NewZnode[] = [];
     const existing = new Map<NewZnode, unknown>();
     let created = 0;
@@ -228,9 +201,11 @@ export class TreeWriter {
    * `mayBeOurs` an equal one was written by us.
    */
   async #meet(refused: ReadonlyMap<NewZnode, unknown>, mayBeOurs: boolean): Promise<void> {
-    const { onConflict, signal } = this.#options;
+    const { onConflict } = this.#options;
     const znodes = [...refused.keys()];
-    const found = await this.#settle(znodes, ({ path }) => this.#session.getData(path, { signal }));
+    const found = await this.#settle(znodes, ({ path }) =>
+      this.#session.getData(path, { signal: this.#signal }),
+    );
     const changed: NewZnode[] = [];
     for (const [index, outcome] of found.entries()) {
       const znode = znodes[index] as NewZnode;
@@ -239,10 +214,10 @@ export class TreeWriter {
         this.#fail(znode.path, refused.get(znode));
         continue;
       }
-      const isEqual = equalData(outcome.value.data, znode.data);
+      const isEqual = hasEqualData(outcome.value.data, znode.data);
       if (isEqual && mayBeOurs) this.#wrote(1);
-      else if (isEqual) this.#unchanged += 1;
-      else if (onConflict === "skip") this.#skipped += 1;
+      else if (isEqual) this.#counts.unchanged += 1;
+      else if (onConflict === "skip") this.#counts.skipped += 1;
       else if (onConflict === "overwrite") changed.push(znode);
       else {
         throw new ConflictError("node-exists", `${znode.path} exists with other data`, {
@@ -256,86 +231,46 @@ export class TreeWriter {
     if (changed.length > 0) await this.#overwrite(changed);
   }
 
-  async #overwrite(znodes: readonly NewZnode[], losses = 0): Promise<void> {
-    const { signal } = this.#options;
-    const outcomes = await this.#settle(znodes, ({ path, data }) =>
-      this.#session.setData(path, data, { signal }),
+  async #overwrite(znodes: readonly NewZnode[]): Promise<void> {
+    this.#counts.overwritten += await this.#change(znodes, ({ path, data }) =>
+      this.#session.setData(path, data, { signal: this.#signal }),
     );
-    const again: NewZnode[] = [];
-    for (const [index, outcome] of outcomes.entries()) {
-      const znode = znodes[index] as NewZnode;
-      if (outcome.status === "fulfilled") this.#overwritten += 1;
-      else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(znode);
-      else this.#fail(znode.path, outcome.reason);
-    }
     this.#progress();
-    if (again.length > 0) await this.#overwrite(again, losses + 1);
   }
 
-  async #setAcls(
-    changes: readonly { path: string; acl: readonly Acl[] }[],
-    losses = 0,
-  ): Promise<void> {
-    const { signal } = this.#options;
-    const outcomes = await this.#settle(changes, ({ path, acl }) =>
-      this.#session.setAcl(path, acl, { signal }),
+  async #setAcls(changes: readonly AclChange[]): Promise<void> {
+    await this.#change(changes, ({ path, acl }) =>
+      this.#session.setAcl(path, acl, { signal: this.#signal }),
     );
-    const again: { path: string; acl: readonly Acl[] }[] = [];
-    for (const [index, outcome] of outcomes.entries()) {
-      const change = changes[index] as { path: string; acl: readonly Acl[] };
-      if (outcome.status === "fulfilled") continue;
-      if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(change);
-      else this.#fail(change.path, outcome.reason);
-    }
-    if (again.length > 0) await this.#setAcls(again, losses + 1);
   }
 
   /**
-   * Raises the number that the next sequential child of a znode gets, by creating and deleting a
-   * child as often as it takes. Each transaction is atomic, so no child is left behind.
+   * Sends one request for each znode, and once more where the connection broke before the answer:
+   * these requests may be done twice. Returns how many were done; the others are failures.
    */
-  async #raise({ path, next }: { path: string; next: number }): Promise<void> {
-    const { signal } = this.#options;
-    const child = joinPath(path, `_zksh-counter-${randomUUID()}`);
-    const pair: MultiOp[] = [
-      { op: "create", path: child },
-      { op: "delete", path: child },
-    ];
+  async #change<Change extends { readonly path: string }>(
+    changes: readonly Change[],
+    request: (change: Change) => Promise<unknown>,
+    losses = 0,
+  ): Promise<number> {
+    const outcomes = await this.#settle(changes, request);
+    const again: Change[] = [];
+    let done = 0;
+    for (const [index, outcome] of outcomes.entries()) {
+      const change = changes[index] as Change;
+      if (outcome.status === "fulfilled") done += 1;
+      else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(change);
+      else this.#fail(change.path, outcome.reason);
+    }
+    return again.length === 0 ? done : done + (await this.#change(again, request, losses + 1));
+  }
+
+  async #raiseCounter({ path, next }: { path: string; next: number }): Promise<void> {
     try {
-      for (let attempt = 1; ; attempt++) {
-        const stat = await this.#session.exists(path, { signal });
-        if (!stat) throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { path });
-        const missing = next - nextSequence(stat);
-        if (missing === 0) return;
-        if (missing < 0 || attempt > COUNTER_ATTEMPTS) {
-          throw new ConflictError(
-            "counter",
-            `the sequence counter of ${path} is ${nextSequence(stat)}, not ${next}`,
-            { path },
-          );
-        }
-        await this.#step(pair, missing);
-      }
+      await raiseSequenceCounter(this.#session, path, next, this.#signal);
     } catch (error) {
       if (error instanceof InterruptedError) throw error;
       this.#failures.push({ path, error: refusalOf(error) });
-    }
-  }
-
-  async #step(pair: readonly MultiOp[], steps: number): Promise<void> {
-    const { signal } = this.#options;
-    for (let left = steps; left > 0; ) {
-      const transactions: Promise<unknown>[] = [];
-      while (left > 0 && transactions.length < COUNTER_TRANSACTIONS) {
-        const now = Math.min(left, COUNTER_STEPS);
-        left -= now;
-        const ops = Array.from({ length: now }, () => pair).flat();
-        transactions.push(this.#session.multi(ops, { signal }));
-      }
-      for (const outcome of await Promise.allSettled(transactions)) {
-        // A lost answer: the caller reads the counter and goes on from there.
-        if (outcome.status === "rejected" && !mayHaveBeenDone(outcome.reason)) throw outcome.reason;
-      }
     }
   }
 
@@ -359,33 +294,11 @@ export class TreeWriter {
   }
 
   #wrote(znodes: number): void {
-    this.#created += znodes;
+    this.#counts.created += znodes;
     this.#progress();
   }
 
   #progress(): void {
-    this.#options.onProgress?.(this.#created + this.#overwritten);
+    this.#options.onProgress?.(this.#counts.created + this.#counts.overwritten);
   }
-}
-
-function createOp({ path, data, acl = OPEN_ACL, mode, ttlMs }: NewZnode): MultiOp {
-  return {
-    op: "create",
-    path,
-    data,
-    acl,
-    ...(mode && { mode }),
-    ...(ttlMs !== undefined && { ttlMs }),
-  };
-}
-
-/** A server looks at the parent's ACL first: without the permission to create it says nothing else. */
-function mayExist(reason: unknown): boolean {
-  const isExisting = reason instanceof ConflictError && reason.reason === "node-exists";
-  return isExisting || (reason instanceof PermissionError && reason.reason === "no-auth");
-}
-
-/** A znode without data and one with no bytes are told apart by zkCli only. */
-function equalData(one: Buffer | null, other: Buffer | null): boolean {
-  return (one ?? Buffer.alloc(0)).equals(other ?? Buffer.alloc(0));
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ConflictError } from "../../../src/errors.ts";
+import type { NewZnode } from "../../../src/recipes/trees/new-znode.ts";
 import { readTree } from "../../../src/recipes/trees/read-tree.ts";
 import { TreeInterruptedError } from "../../../src/recipes/trees/tree-interrupted.ts";
 import {
-  type NewZnode,
   type OnConflict,
   TreeWriter,
   type WrittenTree,
