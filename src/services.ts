@@ -11,6 +11,10 @@ export const processServices: Services = {
     const { describeServer } = await import("./session/zookeeper/connecting/four-letter-word.ts");
     return describeServer(address, tls);
   },
+  async askWord(server, word, options) {
+    const { askWord } = await import("./session/zookeeper/connecting/four-letter-word.ts");
+    return askWord(server, word, options);
+  },
   async isReadableByOthers(path) {
     const { stat } = await import("node:fs/promises");
     const found = await stat(path);

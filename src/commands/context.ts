@@ -7,6 +7,7 @@ import type { LockError } from "../errors.ts";
 import type { Environment, Processes } from "../processes/child-requests.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
+import type { Servers } from "../session/four-letter-word.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { CommandEntry } from "./command.ts";
 
@@ -27,6 +28,7 @@ export interface Context {
   /** Starts servers in memory. */
   readonly server: ServerStarter;
   readonly program: Program;
+  readonly servers: Servers;
 }
 
 interface CommandProcesses extends Processes {

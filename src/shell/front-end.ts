@@ -174,6 +174,24 @@ export class FrontEnd {
       output: this.#output(line),
       server: { start: startServer },
       program,
+      servers: this.#servers(state, signal),
+    };
+  }
+
+  #servers({ target }: ShellState, signal: AbortSignal): Context["servers"] {
+    const { services } = this.runtime;
+    let options: Promise<SessionOptions> | undefined;
+    const once = () => {
+      options ??= this.#sessionOptions(target);
+      return options;
+    };
+    return {
+      options: once,
+      async ask(server, word) {
+        const { tls } = await once();
+        if (!services.askWord) throw new Error("this program asks servers no four-letter words");
+        return services.askWord(server, word, { tls, signal });
+      },
     };
   }
 

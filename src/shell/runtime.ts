@@ -5,7 +5,8 @@
 import type { Program, RunningServer, ServerRequest } from "../commands/command.ts";
 import type { Warnings } from "../config/warnings.ts";
 import type { Io } from "../io/io.ts";
-import type { SessionOptions } from "../session/options.ts";
+import type { WordAnswer, WordOptions } from "../session/four-letter-word.ts";
+import type { ServerAddress, SessionOptions } from "../session/options.ts";
 import type { Session } from "../session/session.ts";
 import type { PrivateServer } from "./private-server.ts";
 import type { ErrorReporter } from "./reports/error-reporter.ts";
@@ -31,6 +32,8 @@ export interface Services {
   openSession(options: SessionOptions): Promise<Session>;
   /** Returns the release and role that a server reports, or undefined. */
   about?(server: string, options: SessionOptions): Promise<string | undefined>;
+  /** Sends a four-letter word to a server. */
+  askWord?(server: ServerAddress, word: string, options: WordOptions): Promise<WordAnswer>;
   /** Returns true if users other than the owner may read the file. */
   isReadableByOthers?(path: string): Promise<boolean>;
   /** Calls `listener` for each signal that ends the program; returns the function to stop it. */
