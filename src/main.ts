@@ -7,19 +7,20 @@ import { findCommand, type RunningServer, type ServerRequest } from "./commands/
 import type { GlobalFlags } from "./config/global-options.ts";
 import { outputFormat, type ProcessInfo, readSettings, type Settings } from "./config/settings.ts";
 import { Warnings } from "./config/warnings.ts";
+import { UsageError } from "./errors.ts";
 import { ExitCode } from "./exit-codes.ts";
 import { type Io, isBrokenPipe } from "./io/io.ts";
 import { forgetGoneTerminal, processIo } from "./io/process-io.ts";
 import { StandardOutputs } from "./io/standard-outputs.ts";
 import { describeProgram } from "./program.ts";
+import { openRenderer } from "./render/renderer.ts";
 import { processServices } from "./services.ts";
 import { EndingSignals } from "./shell/ending-signals.ts";
 import { FrontEnd } from "./shell/front-end.ts";
-import { openRenderer } from "./shell/open-renderer.ts";
+import { runOneShot } from "./shell/one-shot.ts";
 import { splitGlobals } from "./shell/parsing/split-globals.ts";
 import { PrivateServer } from "./shell/private-server.ts";
 import { ErrorReporter } from "./shell/reports/error-reporter.ts";
-import { runFrontEnd } from "./shell/run-front-end.ts";
 import type { Runtime, Services } from "./shell/runtime.ts";
 import { Trace } from "./shell/trace.ts";
 import { escapeName } from "./text/escape.ts";
@@ -79,6 +80,25 @@ export async function main(
     await privateServer?.stop();
     signals.stop();
   }
+}
+
+/** Runs one command, a script, the interactive shell, or a script from stdin. */
+async function runFrontEnd(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
+  const { io, settings } = frontEnd;
+  const { script, scriptFile } = settings;
+  const option = script !== undefined ? "-c" : scriptFile !== undefined ? "-f" : undefined;
+  if (words.length > 0) {
+    if (option === undefined) return runOneShot(words, frontEnd);
+    throw new UsageError(`${option} cannot be combined with a command (${words[0]})`);
+  }
+  if (script !== undefined && scriptFile !== undefined)
+    throw new UsageError("-c cannot be combined with -f");
+  if (option === undefined && io.stdin.isTTY && io.stdout.isTTY) {
+    const { runRepl } = await import("./shell/interactive/repl.ts");
+    return runRepl(frontEnd);
+  }
+  const { runScript } = await import("./shell/scripts/script.ts");
+  return runScript(frontEnd);
 }
 
 function isZkcli(flags: GlobalFlags, info: ProcessInfo): boolean {

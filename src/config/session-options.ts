@@ -4,6 +4,7 @@ import { isSocket, parseConnectString } from "../session/connect-string.ts";
 import type { SessionOptions, TlsOptions } from "../session/options.ts";
 import type { TlsProperties } from "./client-properties.ts";
 import { parseAuth, type Settings, tlsDisagreement } from "./settings.ts";
+import { openFileWarning, sessionWarnings, type Warnings } from "./warnings.ts";
 
 /** `option` is the option or property that names the file. */
 export type ReadFile = (path: string, option: string) => Promise<Buffer>;
@@ -30,6 +31,35 @@ export async function sessionOptions(
     auth: [...auth, ...(session.auth ?? [])],
     ...(tls && { tls }),
   };
+}
+
+/** Files that hold a secret, by the option or property that names them. */
+const SECRET_FILE = /^(--auth-file|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
+
+interface Files {
+  readFile(path: string): Promise<Buffer>;
+  /** Whether users other than its owner may read a file. */
+  readonly isReadableByOthers: ((path: string) => Promise<boolean>) | undefined;
+}
+
+/** As {@link sessionOptions}; tells what is risky about the options and about their files. */
+export async function checkedOptions(
+  settings: Settings,
+  { readFile, isReadableByOthers }: Files,
+  warnings: Warnings,
+  target: string | undefined,
+): Promise<SessionOptions> {
+  const secrets = new Map<string, string>();
+  const read = (path: string, option: string) => {
+    if (SECRET_FILE.test(option)) secrets.set(path, option);
+    return readFile(path);
+  };
+  const options = await sessionOptions(settings, read, target);
+  await warnings.tell(sessionWarnings(options));
+  for (const [path, option] of secrets) {
+    if (await isReadableByOthers?.(path)) await warnings.tell([openFileWarning(option, path)]);
+  }
+  return options;
 }
 
 type ReadNamed = (option: string, path: string) => Promise<Buffer>;

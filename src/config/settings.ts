@@ -1,13 +1,11 @@
 /** The program's settings: the command line wins over the environment, that over the default. */
 import { resolve } from "node:path";
 import { UsageError } from "../errors.ts";
-import type { OutputFormat } from "../render/renderer.ts";
+import type { ColorChoice, OutputFormat } from "../render/renderer.ts";
 import { parseConnectString } from "../session/connect-string.ts";
 import type { SessionOptions } from "../session/options.ts";
 import { type GlobalFlags, globalOptions, globalSpelling } from "./global-options.ts";
 import { SettingReader, type Variables } from "./setting-reader.ts";
-
-export type ColorChoice = "auto" | "always" | "never";
 
 /** What the process knows besides its arguments. */
 export interface ProcessInfo {

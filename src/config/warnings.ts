@@ -3,8 +3,6 @@
 import type { ResultOf } from "../results/result.ts";
 import { formatAddress, isLoopback, isSocket } from "../session/connect-string.ts";
 import type { SessionOptions } from "../session/options.ts";
-import { sessionOptions } from "./session-options.ts";
-import type { Settings } from "./settings.ts";
 
 export type Warning = ResultOf<"warning">;
 
@@ -29,36 +27,8 @@ export function sessionWarnings({ servers, tls, auth = [] }: SessionOptions): Wa
   return warnings;
 }
 
-/** Files that hold a secret, by the option or property that names them. */
-const SECRET_FILE = /^(--auth-file|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
-
-interface Files {
-  readFile(path: string): Promise<Buffer>;
-  /** Whether users other than its owner may read a file. */
-  readonly isReadableByOthers: ((path: string) => Promise<boolean>) | undefined;
-}
-
-/** As {@link sessionOptions}, after the warnings about the options and about their files. */
-export async function checkedOptions(
-  settings: Settings,
-  { readFile, isReadableByOthers }: Files,
-  warnings: Warnings,
-  target: string | undefined,
-): Promise<SessionOptions> {
-  const secrets = new Map<string, string>();
-  const read = (path: string, option: string) => {
-    if (SECRET_FILE.test(option)) secrets.set(path, option);
-    return readFile(path);
-  };
-  const options = await sessionOptions(settings, read, target);
-  await warnings.tell(sessionWarnings(options));
-  for (const [path, option] of secrets) {
-    if (await isReadableByOthers?.(path)) await warnings.tell([openFileWarning(option, path)]);
-  }
-  return options;
-}
-
-function openFileWarning(option: string, path: string): Warning {
+/** Others can read a file that holds a secret; `option` names it. */
+export function openFileWarning(option: string, path: string): Warning {
   const message = `other users can read ${path} (${option}): run chmod 600 ${path}`;
   return { kind: "warning", reason: "open-file", message };
 }

@@ -5,7 +5,7 @@
 
 import type { Result, ResultOf } from "../results/result.ts";
 import { escapeControls, escapeName } from "../text/escape.ts";
-import type { Theme } from "./theme.ts";
+import { createTheme, type Theme } from "./theme.ts";
 
 export type OutputFormat = "text" | "json" | "zkcli";
 
@@ -94,9 +94,79 @@ export function renderWith(renderers: ResultRenderers, result: Result): Rendered
   return render(result);
 }
 
+/** A stream as far as what is written to it depends on it. */
+export interface RenderStream {
+  readonly isTTY: boolean;
+  readonly columns: number;
+  readonly rows?: number | undefined;
+  readonly colorLevel: 0 | 1 | 2 | 3;
+}
+
+export interface RenderSettings {
+  readonly format: OutputFormat;
+  readonly color: ColorChoice;
+  readonly isQuiet: boolean;
+  readonly isVerbose?: boolean;
+  readonly isAscii?: boolean;
+}
+
+export type ColorChoice = "auto" | "always" | "never";
+
+/**
+ * Opens the renderer for one stream, because colours and widths differ by stream. `stepsTo` is the
+ * stream for the steps of a lock.
+ */
+export async function openRenderer(
+  output: RenderStream,
+  settings: RenderSettings,
+  stepsTo = output,
+): Promise<Renderer> {
+  const { format, color, isQuiet, isVerbose = false, isAscii = false } = settings;
+  const [theme, stepsTheme] = await Promise.all([
+    openTheme(output, color),
+    openTheme(stepsTo, color),
+  ]);
+  return createRenderer(format, {
+    isTTY: output.isTTY,
+    // A getter, because a terminal can be resized during a watch.
+    get columns() {
+      return output.columns;
+    },
+    get rows() {
+      return output.rows ?? 24;
+    },
+    theme,
+    steps: {
+      isTTY: stepsTo.isTTY,
+      get columns() {
+        return stepsTo.columns;
+      },
+      theme: stepsTheme,
+    },
+    isQuiet,
+    isVerbose,
+    isAscii,
+    now: Date.now,
+  });
+}
+
 /** Loads the renderer for a format, and no other. */
 export async function createRenderer(format: OutputFormat, view: View): Promise<Renderer> {
   if (format === "json") return (await import("./json.ts")).jsonRenderer();
   if (format === "zkcli") return (await import("./zkcli.ts")).zkcliRenderer(view);
   return (await import("./text.ts")).textRenderer(view);
 }
+
+/** Opens the colour theme for one stream. */
+export function openTheme({ colorLevel }: RenderStream, choice: ColorChoice): Promise<Theme> {
+  if (choice === "never") return createTheme(0);
+  return createTheme(choice === "always" && colorLevel === 0 ? 1 : colorLevel);
+}
+
+/** Returns true if the locale is UTF-8: the terminal then shows more than ASCII. */
+export function isUnicode({ LC_ALL, LC_CTYPE, LANG, TERM }: Locale): boolean {
+  return TERM !== "dumb" && /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || "");
+}
+
+/** The environment variables that name the locale and the terminal. */
+type Locale = Readonly<Record<string, string | undefined>>;

@@ -4,18 +4,18 @@
  */
 import type { Context, Program } from "../commands/command.ts";
 import type { GlobalFlags } from "../config/global-options.ts";
-import { sessionOptions } from "../config/session-options.ts";
+import { checkedOptions, sessionOptions } from "../config/session-options.ts";
 import { lineSettings, type Settings } from "../config/settings.ts";
-import { checkedOptions, sessionWarnings } from "../config/warnings.ts";
+import { sessionWarnings } from "../config/warnings.ts";
 import { type Io, inputEnd } from "../io/io.ts";
 import { prompterFor } from "../io/prompter.ts";
 import type { Processes } from "../processes/child-requests.ts";
 import type { Renderer } from "../render/renderer.ts";
+import { isUnicode, openRenderer } from "../render/renderer.ts";
 import { formatAddress } from "../session/connect-string.ts";
 import type { SessionOptions } from "../session/options.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { Asker, Execution } from "./execute.ts";
-import { isUnicode, openRenderer } from "./open-renderer.ts";
 import type { Dialect } from "./parsing/parser.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ShellState } from "./shell-state.ts";

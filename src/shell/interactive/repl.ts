@@ -3,9 +3,9 @@
 import { InterruptedError } from "../../errors.ts";
 import { ExitCode } from "../../exit-codes.ts";
 import { Progress } from "../../io/progress.ts";
+import { openTheme } from "../../render/renderer.ts";
 import { escapeName, escapeText } from "../../text/escape.ts";
 import type { FrontEnd } from "../front-end.ts";
-import { openTheme } from "../open-renderer.ts";
 import { lex, type Statement } from "../parsing/lexer.ts";
 import { type SplitLine, splitStatement } from "../parsing/split-globals.ts";
 import { zkcliWords } from "../parsing/zkcli-lexer.ts";

@@ -1,7 +1,7 @@
 import { continuationPrompt, elide, type PromptStyle, renderPrompt } from "../../render/prompt.ts";
+import { isUnicode } from "../../render/renderer.ts";
 import type { Theme } from "../../render/theme.ts";
 import type { FrontEnd } from "../front-end.ts";
-import { isUnicode } from "../open-renderer.ts";
 import type { ShellState } from "../shell-state.ts";
 import type { SessionKeeper } from "./session-keeper.ts";
 

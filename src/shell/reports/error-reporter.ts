@@ -6,9 +6,9 @@ import { ConflictError, NoNodeError, OperationError } from "../../errors.ts";
 import { lockExitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
 import type { OutputFormat } from "../../render/renderer.ts";
+import { openRenderer } from "../../render/renderer.ts";
 import type { Session } from "../../session/session.ts";
 import type { EndingSignals } from "../ending-signals.ts";
-import { openRenderer } from "../open-renderer.ts";
 import type { Explanation } from "./explain-refusal.ts";
 import type { Nearby, Sessions } from "./missing-znode.ts";
 

@@ -1,4 +1,5 @@
 /** The front end for scripts: -c, -f, and what is piped in. */
+import { cannotRead, UsageError } from "../../errors.ts";
 import type { FrontEnd } from "../front-end.ts";
 import type { Statement } from "../parsing/lexer.ts";
 import type { ScriptText } from "../parsing/script-text.ts";
@@ -14,10 +15,11 @@ export interface ScriptSource {
 }
 
 /**
- * Runs a script to its end or to its first failure. Returns the exit code; errors of lines are
+ * Runs the script of -c, -f or stdin to its end or to its first failure. Returns the exit code; errors of lines are
  * reported, not thrown.
  */
-export async function runScript(script: ScriptSource, frontEnd: FrontEnd): Promise<number> {
+export async function runScript(frontEnd: FrontEnd): Promise<number> {
+  const script = await scriptSource(frontEnd);
   const { signal, io } = frontEnd;
   const state = new ShellState(frontEnd, {
     kind: "script",
@@ -35,5 +37,21 @@ export async function runScript(script: ScriptSource, frontEnd: FrontEnd): Promi
     signal.removeEventListener("abort", stopReading);
     stopReading();
     await state.end();
+  }
+}
+
+async function scriptSource({ io, settings, dialect }: FrontEnd): Promise<ScriptSource> {
+  const { script, scriptFile = "-" } = settings;
+  // zkCli has no -c, so its text is parsed as zksh, also in the zkcli dialect.
+  if (script !== undefined) return { name: "-c", text: [script] };
+  const read =
+    dialect === "zkcli"
+      ? { read: (await import("../parsing/zkcli-lexer.ts")).readZkcliStatements }
+      : {};
+  if (scriptFile === "-") return { name: "stdin", text: io.stdin.stream, ...read };
+  try {
+    return { name: scriptFile, text: [await io.files.read(scriptFile)], ...read };
+  } catch (cause) {
+    throw new UsageError(cannotRead(scriptFile, cause), { cause });
   }
 }
