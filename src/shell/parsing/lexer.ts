@@ -6,8 +6,12 @@
  * quote may span lines. Two exceptions make pasted zkCli lines work: a word that is valid JSON as
  * it stands keeps its quotes, and the `;` of a server specification (`reconfig -add
  * 4=zk4:2888:3888;2181`) does not end the statement.
+ *
+ * With pipes, a `|` that begins a word behind the first one ends the words: the rest of the
+ * statement is a command of the system shell. Elsewhere in a word (`a|b`) it is text.
  */
 
+import { commandEnd } from "./command-end.ts";
 import { commandIndex } from "./split-globals.ts";
 
 export interface Word {
@@ -15,6 +19,26 @@ export interface Word {
   /** Its place in the text, with its quotes. */
   readonly start: number;
   readonly end: number;
+  /** What its parts were written in. Undefined for a word without quotes: all of it is plain. */
+  readonly pieces?: readonly WordPiece[];
+}
+
+/** A part of a word. The texts of the pieces make up the text of the word. */
+export interface WordPiece {
+  readonly text: string;
+  readonly kind: PieceKind;
+}
+
+/**
+ * `plain`: outside quotes. `double`: in double quotes, where only variables have a meaning.
+ * `literal`: in single quotes, escaped by a backslash, or in a word that is JSON; nothing in it has
+ * a meaning.
+ */
+type PieceKind = "plain" | "double" | "literal";
+
+/** The pieces of a word, also of one without quotes. */
+export function piecesOf({ text, pieces }: Word): readonly WordPiece[] {
+  return pieces ?? [{ text, kind: "plain" }];
 }
 
 export interface Statement {
@@ -23,6 +47,8 @@ export interface Statement {
   readonly source: string;
   /** The line of its first word, counted from 1. */
   readonly line: number;
+  /** The text after a `|`, exactly as it was written: a command of the system shell. */
+  readonly pipe?: string;
 }
 
 export interface Lexed {
@@ -34,11 +60,17 @@ export interface Lexed {
 /** The escapes in double quotes. A backslash before another character stands for that character. */
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "0": "\0" };
 
-const PLAIN_LINE = /^[^\s;'"#]+(?: [^\s;'"#]+)*$/;
+const PLAIN_LINE = /^[^\s;'"#]+(?: [^\s;'"#|][^\s;'"#]*)*$/;
 
-/** `firstLine` is the number of the text's first line. */
-export function lex(text: string, firstLine = 1): Lexed {
-  return new Lexer(text, firstLine).run();
+export interface LexOptions {
+  /** The number of the text's first line. */
+  readonly firstLine?: number;
+  /** A `|` that begins a word begins a command of the system shell. */
+  readonly hasPipes?: boolean;
+}
+
+export function lex(text: string, options: LexOptions = {}): Lexed {
+  return new Lexer(text, options).run();
 }
 
 class Lexer {
@@ -46,6 +78,9 @@ class Lexer {
   readonly #statements: Statement[] = [];
   #position = 0;
   #words: Word[] = [];
+  /** The pieces of the word that is being read. */
+  #pieces: WordPiece[] = [];
+  readonly #hasPipes: boolean;
   #unclosedAt: number | undefined;
   /** The line ends counted so far, so that each is counted once. */
   readonly #counted: { upTo: number; lines: number };
@@ -54,11 +89,14 @@ class Lexer {
    */
   readonly #blanks = /[^\S\n]+/y;
   readonly #plain = /[^\s;'"]+/y;
+  readonly #inDoubleQuotes = /[^"\\]+/y;
+  readonly #inSingleQuotes = /[^']+/y;
   /** A character by its code point, as escaped names are printed: `\x1b`, `\u200b`, `\u{e0041}`. */
   readonly #numbered = /(?:x([0-9a-f]{2})|u([0-9a-f]{4})|u\{(10[0-9a-f]{4}|[0-9a-f]{1,5})\})/iy;
 
-  constructor(text: string, firstLine: number) {
+  constructor(text: string, { firstLine = 1, hasPipes = false }: LexOptions) {
     this.#text = text;
+    this.#hasPipes = hasPipes;
     this.#counted = { upTo: 0, lines: firstLine };
   }
 
@@ -103,7 +141,17 @@ class Lexer {
       this.#endStatement();
       this.#position++;
     } else if (char === "#") this.#skipComment();
+    else if (char === "|" && this.#hasPipes && this.#words.length > 0) this.#readPipe();
     else if (this.#take(this.#blanks) === "") this.#readWord();
+  }
+
+  /** The end of a pipe's command is found by the rules of the system shell, which will read it. */
+  #readPipe(): void {
+    const start = this.#position + 1;
+    const { end, unclosedAt } = commandEnd(this.#text, start);
+    this.#unclosedAt = unclosedAt;
+    this.#position = end;
+    this.#endStatement({ start, end });
   }
 
   /** Consumes and returns the match of the expression at this position, or "". */
@@ -125,21 +173,31 @@ class Lexer {
 
   #readWord(): void {
     const start = this.#position;
-    let text = "";
+    this.#pieces = [];
     for (
       let char = this.#text[start];
       char !== undefined && !this.#endsWord(char);
       char = this.#text[this.#position]
     ) {
-      if (char === "'" || char === '"') text += this.#readQuoted(char);
+      if (char === "'" || char === '"') this.#readQuoted(char);
       else if (char === ";") {
-        text += char;
+        this.#add(char, "plain");
         this.#position++;
-      } else text += this.#take(this.#plain);
+      } else this.#add(this.#take(this.#plain), "plain");
     }
     const end = this.#position;
     const raw = this.#text.slice(start, end);
-    this.#words.push({ text: isJson(raw) ? raw : text, start, end });
+    if (isJson(raw)) this.#pieces = [{ text: raw, kind: "literal" }];
+    const pieces = this.#pieces;
+    const text = pieces.map((piece) => piece.text).join("");
+    const isPlain = pieces.every(({ kind }) => kind === "plain");
+    this.#words.push({ text, start, end, ...(!isPlain && { pieces }) });
+  }
+
+  #add(text: string, kind: PieceKind): void {
+    const last = this.#pieces.at(-1);
+    if (last?.kind !== kind) this.#pieces.push({ text, kind });
+    else this.#pieces[this.#pieces.length - 1] = { text: last.text + text, kind };
   }
 
   #endsWord(char: string): boolean {
@@ -155,22 +213,19 @@ class Lexer {
     return words[commandIndex(words)];
   }
 
-  #readQuoted(quote: string): string {
+  #readQuoted(quote: string): void {
     const opened = this.#position++;
-    let text = "";
-    for (
-      let char = this.#text[this.#position];
-      char !== undefined;
-      char = this.#text[this.#position]
-    ) {
-      this.#position++;
-      if (char === quote) return text;
-      if (char === "\\" && quote === '"') {
-        text += this.#readEscape();
-      } else text += char;
+    const kind = quote === '"' ? "double" : "literal";
+    // An empty pair of quotes makes a word, too.
+    this.#add("", kind);
+    const text = quote === '"' ? this.#inDoubleQuotes : this.#inSingleQuotes;
+    while (this.#position < this.#text.length) {
+      const taken = this.#take(text);
+      if (taken !== "") this.#add(taken, kind);
+      else if (this.#text[this.#position++] === quote) return;
+      else this.#add(this.#readEscape(), "literal");
     }
     this.#unclosedAt = opened;
-    return text;
   }
 
   #readEscape(): string {
@@ -181,12 +236,21 @@ class Lexer {
     return ESCAPES[escaped] ?? escaped;
   }
 
-  #endStatement(): void {
+  #endStatement(piped?: { readonly start: number; readonly end: number }): void {
     const first = this.#words[0];
     const last = this.#words.at(-1);
     if (first === undefined || last === undefined) return;
-    const source = this.#text.slice(first.start, last.end);
-    this.#statements.push({ words: this.#words, source, line: this.#lineAt(first.start) });
+    const pipe = piped && this.#text.slice(piped.start, piped.end).trim();
+    const source = piped
+      ? this.#text.slice(first.start, piped.end).trimEnd()
+      : this.#text.slice(first.start, last.end);
+    const line = this.#lineAt(first.start);
+    this.#statements.push({
+      words: this.#words,
+      source,
+      line,
+      ...(pipe !== undefined && { pipe }),
+    });
     this.#words = [];
   }
 

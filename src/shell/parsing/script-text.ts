@@ -38,7 +38,7 @@ export async function* readStatements(text: ScriptText): AsyncGenerator<readonly
     if (end === 0) continue;
     const complete = waiting.slice(0, end);
     for (const part of QUOTE.test(complete) ? [complete] : cut(complete)) {
-      const { statements, unclosed } = lex(part, nextLine);
+      const { statements, unclosed } = lex(part, { firstLine: nextLine });
       // The next piece may close the quote.
       if (unclosed) continue pieces;
       yield statements;
@@ -46,7 +46,7 @@ export async function* readStatements(text: ScriptText): AsyncGenerator<readonly
     }
     waiting = waiting.slice(end);
   }
-  const { statements, unclosed } = lex(waiting, nextLine);
+  const { statements, unclosed } = lex(waiting, { firstLine: nextLine });
   if (unclosed) throw new UnclosedQuoteError(unclosed.quote, unclosed.line, unclosed.column);
   yield statements;
 }
