@@ -97,7 +97,12 @@ interface ServerStarter {
  * enter its directory.
  */
 export type ServerRequest =
-  | { readonly port: number; readonly host: string }
+  | {
+      readonly port: number;
+      readonly host: string;
+      /** Passwords by user, for SASL DIGEST-MD5. */
+      readonly saslUsers?: ReadonlyMap<string, string>;
+    }
   | { readonly socketPath: string };
 
 export interface RunningServer {

@@ -50,6 +50,14 @@ const SCHEMES: Readonly<Record<string, Scheme>> = {
     },
     userOf: (id) => id,
   },
+  sasl: {
+    // Proved by a login, never by a credential.
+    authenticate: () => undefined,
+    isProof: true,
+    isValid: (id) => id !== "",
+    matches: (own, listed) => own === listed,
+    userOf: (id) => id,
+  },
 };
 
 function schemeOf(name: string): Scheme | undefined {
@@ -109,12 +117,15 @@ export function isPermitted(
 export function resolveAcl(
   acl: readonly AclRecord[],
   identities: readonly AuthIdentity[],
+  doesSasl: boolean,
 ): readonly AclRecord[] {
   if (acl.length === 0) refuse("invalidAcl");
   if (acl.length === 1 && isOpen(acl[0])) return OPEN_ACL;
   const resolved = unique(acl).flatMap((entry) => {
     const { perms, scheme, id } = entry;
     if (scheme === "world" && id === "anyone") return [entry];
+    // As ZooKeeper without the authentication provider for it.
+    if (scheme === "sasl" && !doesSasl) refuse("invalidAcl");
     if (scheme !== "auth") return schemeOf(scheme)?.isValid(id) ? [entry] : refuse("invalidAcl");
     const proved = identities.filter((own) => schemeOf(own.scheme)?.isProof);
     return proved.length === 0 ? refuse("invalidAcl") : proved.map((own) => ({ perms, ...own }));

@@ -35,6 +35,8 @@ export interface CheckContext {
   find(path: string): ZnodeState | undefined;
   readonly identities: readonly AuthIdentity[];
   readonly sessionId: bigint;
+  /** ACLs may name users of SASL. */
+  readonly doesSasl: boolean;
   /** Undefined if quotas are not enforced. */
   readonly quotas: Quotas | undefined;
 }
@@ -66,7 +68,7 @@ export function checkCreate(
   const mode = MODES[request.flags] ?? refuse("badArguments");
   if (mode.hasTtl ? ttlMs <= 0n || ttlMs > MAX_TTL_MS : ttlMs >= 0n) refuse("badArguments");
   if (!asked.includes("/") || asked.includes("\0")) refuse("badArguments");
-  const acl = resolveAcl(request.acl, context.identities);
+  const acl = resolveAcl(request.acl, context.identities, context.doesSasl);
   const parent = existing(context, parentOf(asked));
   checkAccess(parent.acl, Perm.create, context.identities);
   const path = mode.isSequential ? asked + formatSequence(parent.creates) : asked;
@@ -117,7 +119,7 @@ export function checkSetAcl(
   version: number,
 ): CheckedChange {
   if (!isValidPath(path)) refuse("badArguments");
-  const acl = resolveAcl(asked, context.identities);
+  const acl = resolveAcl(asked, context.identities, context.doesSasl);
   const znode = existing(context, path);
   checkAccess(znode.acl, Perm.admin, context.identities);
   return { type: "setAcl", path, acl, version: nextVersion(znode.aversion, version) };

@@ -4,7 +4,8 @@ import { FrameReader } from "../wire/frames.ts";
 import { JuteReader, JuteWriter, MalformedFrameError } from "../wire/jute.ts";
 import { ErrorCode, Opcode, SYNC_CONNECTED, Xid } from "../wire/protocol.ts";
 import { type AclRecord, readConnectRequest, writeConnectResponse } from "../wire/records.ts";
-import { type AuthIdentity, authenticate, isPermitted, Perm } from "./access.ts";
+import { type AuthIdentity, isPermitted, Perm } from "./access.ts";
+import { Authentication, type SaslUsers } from "./authentication.ts";
 import { dispatch } from "./dispatch.ts";
 import type { Body, RequestSource } from "./handler.ts";
 import { attach } from "./handshake.ts";
@@ -17,6 +18,10 @@ export interface Host {
   readonly keeper: ServerState;
   readonly traffic: TrafficCounters;
   readonly maxRequestBytes: number;
+  /** Who may log in by SASL DIGEST-MD5; empty: the server does not do SASL. */
+  readonly saslUsers: SaslUsers;
+  /** Nothing is served before a client has logged in by SASL. */
+  readonly requiresSasl: boolean;
   /** True while stall() is in effect: connections read nothing. */
   readonly isStalled: boolean;
   /** Returns the answer to a four-letter word, or undefined if `word` is none. */
@@ -36,13 +41,13 @@ const FLUSH_BYTES = 256 << 10;
 const MAX_UNREAD_BYTES = 64 << 20;
 const EXPIRED = { timeoutMs: 0, sessionId: 0n, password: Buffer.alloc(16) };
 /** The zxids of replies without a transaction. */
-const NO_ZXID = { auth: 0n, event: -1n, unknownOperation: -1n } as const;
+const NO_ZXID = { auth: 0n, sasl: 0n, event: -1n, unknownOperation: -1n } as const;
 
 export class Connection implements RequestSource {
   readonly traffic = new ConnectionTraffic();
   readonly remoteAddress: string;
   readonly remotePort: number;
-  readonly #identities: AuthIdentity[];
+  readonly #authentication: Authentication;
   readonly #host: Host;
   readonly #socket: Socket;
   readonly #frames: FrameReader;
@@ -62,7 +67,7 @@ export class Connection implements RequestSource {
     // A client of a Unix socket has no address; it is on this machine.
     this.remoteAddress = (socket.remoteAddress ?? "127.0.0.1").replace(/^::ffff:/, "");
     this.remotePort = socket.remotePort ?? 0;
-    this.#identities = [{ scheme: "ip", id: this.remoteAddress }];
+    this.#authentication = new Authentication(this.remoteAddress, host.saslUsers);
     this.#frames = new FrameReader(host.maxRequestBytes);
     this.#idleTimer = setTimeout(() => this.destroy(), IDLE_LIMIT_MS).unref();
     socket.on("data", (chunk) => this.#receive(chunk));
@@ -73,7 +78,7 @@ export class Connection implements RequestSource {
   }
 
   get identities(): readonly AuthIdentity[] {
-    return this.#identities;
+    return this.#authentication.identities;
   }
 
   get session(): Session {
@@ -88,7 +93,7 @@ export class Connection implements RequestSource {
 
   /** Sends a watch event, if the client may read the znode. */
   notify(type: number, path: string, acl: readonly AclRecord[]): void {
-    if (!isPermitted(acl, Perm.read, this.#identities)) return;
+    if (!isPermitted(acl, Perm.read, this.identities)) return;
     this.#reply(Xid.notification, NO_ZXID.event, 0, (writer) => {
       writer.int(type);
       writer.int(SYNC_CONNECTED);
@@ -181,6 +186,11 @@ export class Connection implements RequestSource {
     const xid = this.#reader.int();
     const opcode = this.#reader.int();
     if (opcode === Opcode.auth) return this.#authenticate(xid);
+    if (opcode === Opcode.sasl) return this.#logIn(xid);
+    if (this.#host.requiresSasl && !this.#authentication.isSaslUser) {
+      this.#reply(xid, NO_ZXID.sasl, ErrorCode.sessionClosedRequireSaslAuth);
+      return this.#end();
+    }
     // A request of an expired session gets no reply; the server is about to close the connection.
     if (!keeper.sessions.touch(session)) return;
     const answer = dispatch(keeper, this, opcode, this.#reader);
@@ -196,17 +206,20 @@ export class Connection implements RequestSource {
   #authenticate(xid: number): void {
     this.#reader.int(); // always 0
     const scheme = this.#reader.string() ?? "";
-    const identity = authenticate(scheme, this.#reader.buffer(), this.remoteAddress);
-    if (identity === undefined) {
-      this.#host.traffic.authFailures++;
-      this.#reply(xid, NO_ZXID.auth, ErrorCode.authFailed);
-      return this.#end();
-    }
-    const isKnown = this.#identities.some(
-      (known) => known.scheme === identity.scheme && known.id === identity.id,
-    );
-    if (!isKnown) this.#identities.push(identity);
-    this.#reply(xid, NO_ZXID.auth, 0);
+    if (this.#authentication.add(scheme, this.#reader.buffer()))
+      return this.#reply(xid, NO_ZXID.auth, 0);
+    this.#host.traffic.authFailures++;
+    this.#reply(xid, NO_ZXID.auth, ErrorCode.authFailed);
+    this.#end();
+  }
+
+  #logIn(xid: number): void {
+    const { err, token } = this.#authentication.sasl(this.#reader.buffer());
+    // ZooKeeper sends the body behind an error too.
+    this.#reply(xid, NO_ZXID.sasl, err, (writer) => writer.buffer(token));
+    if (err === 0) return;
+    this.#host.traffic.authFailures++;
+    this.#end();
   }
 
   #reply(xid: number, zxid: bigint, err: number, body?: Body): void {

@@ -13,6 +13,8 @@ export interface ServerStateOptions {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
   readonly enforceQuotas: boolean;
+  /** Clients may log in by SASL, and ACLs may name them. */
+  readonly doesSasl: boolean;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }

@@ -7,6 +7,7 @@ import {
   type Socket,
 } from "node:net";
 import { UsageError } from "../errors.ts";
+import type { SaslUsers } from "./authentication.ts";
 import { Connection, type Host } from "./connection.ts";
 import { answerWord } from "./four-letter-words.ts";
 import { ServerState } from "./server-state.ts";
@@ -59,6 +60,8 @@ class MemoryServer implements EmbeddedServer, Host {
   readonly traffic = new TrafficCounters();
   readonly connections = new Set<Connection>();
   readonly maxRequestBytes: number;
+  readonly saslUsers: SaslUsers;
+  readonly requiresSasl: boolean;
   readonly startedAt = performance.now();
   readonly #server: Server;
   readonly #reaper: NodeJS.Timeout;
@@ -68,7 +71,8 @@ class MemoryServer implements EmbeddedServer, Host {
   #isStopped = false;
   #stall: { readonly until: number; readonly timer: NodeJS.Timeout } | undefined;
 
-  constructor({ maxRequestBytes, containerCheckIntervalMs, ...settings }: Settings) {
+  constructor(settings: Settings) {
+    const { maxRequestBytes, containerCheckIntervalMs, saslUsers, requireSasl } = settings;
     const { tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs, enforceQuotas } = settings;
     const now = () => performance.now();
     this.keeper = new ServerState({
@@ -76,9 +80,12 @@ class MemoryServer implements EmbeddedServer, Host {
       minSessionTimeoutMs,
       maxSessionTimeoutMs,
       enforceQuotas,
+      doesSasl: saslUsers.size > 0,
       now,
     });
     this.maxRequestBytes = maxRequestBytes;
+    this.saslUsers = saslUsers;
+    this.requiresSasl = requireSasl;
     this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
     this.#reaper = setInterval(
       () => this.isStalled || this.keeper.reap(),

@@ -33,6 +33,13 @@ export interface EmbeddedServerOptions {
    * znode.container.checkIntervalMs.
    */
   readonly containerCheckIntervalMs?: number | undefined;
+  /**
+   * Users and passwords for SASL DIGEST-MD5, as user_NAME="PASSWORD" of a JAAS file. Left out: the
+   * server does not do SASL.
+   */
+  readonly saslUsers?: ReadonlyMap<string, string> | undefined;
+  /** Serve nobody who has not logged in by SASL. As zookeeper.sessionRequireClientSASLAuth. */
+  readonly requireSasl?: boolean | undefined;
 }
 
 export type Settings = {
@@ -56,10 +63,13 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
     enforceQuotas = false,
   } = options;
   const { maxRequestBytes = 0xf_ffff, containerCheckIntervalMs = 60_000 } = options;
+  const { saslUsers = new Map<string, string>(), requireSasl = false } = options;
   const { minSessionTimeoutMs = 2 * tickTimeMs, maxSessionTimeoutMs = 20 * tickTimeMs } = options;
   // With an empty host Node would listen on all addresses.
   if (host === "")
     throw new UsageError("no host to listen on", { hint: "use 127.0.0.1 for this machine only" });
+  if (requireSasl && saslUsers.size === 0)
+    throw new UsageError("requireSasl without saslUsers would serve nobody");
   whole("port", port, 0, 0xffff);
   whole("tickTimeMs", tickTimeMs, 1, MAX_INT / 20);
   whole("minSessionTimeoutMs", minSessionTimeoutMs, 1, MAX_INT);
@@ -76,6 +86,8 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
     containerCheckIntervalMs,
     minSessionTimeoutMs,
     maxSessionTimeoutMs,
+    saslUsers,
+    requireSasl,
   };
 }
 

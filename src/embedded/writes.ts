@@ -84,6 +84,7 @@ export function checkContext(
     find,
     identities,
     sessionId: session.id,
+    doesSasl: options.doesSasl,
     quotas: options.enforceQuotas ? tree.quotas : undefined,
   };
 }

@@ -24,6 +24,7 @@ export const Opcode = {
   multiRead: 22,
   auth: 100,
   setWatches: 101,
+  sasl: 102,
   getEphemerals: 103,
   getAllChildrenNumber: 104,
   setWatches2: 105,

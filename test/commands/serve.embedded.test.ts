@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { serve } from "../../src/commands/serve.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "../../src/embedded/server.ts";
+import { eventually } from "../support/eventually.ts";
 import { fourLetterWord } from "../support/four-letter-word.ts";
 import { renderAll } from "./render-all.ts";
 import { run } from "./run.ts";
@@ -28,7 +29,11 @@ describe("serve", () => {
     const { signal } = new AbortController();
     const context = { server: { start }, signal } as unknown as Parameters<typeof serve.run>[0];
     for (const options of [{}, { port: 1, host: "::1" }]) {
-      const results = serve.run(context, {}, { port: undefined, host: undefined, ...options });
+      const results = serve.run(
+        context,
+        {},
+        { port: undefined, host: undefined, saslUsers: undefined, ...options },
+      );
       if (Symbol.asyncIterator in results) void results[Symbol.asyncIterator]().next();
     }
     expect(asked).toEqual([
@@ -79,6 +84,58 @@ describe("serve", () => {
   test.each(["70000", "x", "-1"])("refuses port %s", async (port) => {
     const { stderr, exit } = await run(["serve", `--port=${port}`]);
     expect(stderr).toContain(`bad port '${port}'`);
+    expect(exit).toBe(2);
+  });
+
+  test("users of a file may log in by SASL", async () => {
+    const asked: unknown[] = [];
+    const start = (request: unknown) => {
+      asked.push(request);
+      return new Promise<never>(() => {});
+    };
+    const { signal } = new AbortController();
+    const files = {
+      async *stream() {
+        yield Buffer.from("# ours\n\nbob:bobsecret\r\n");
+        yield Buffer.from("ann:a:b c");
+      },
+    };
+    const context = { server: { start }, signal, files };
+    const results = serve.run(
+      context as unknown as Parameters<typeof serve.run>[0],
+      {},
+      {
+        port: 0,
+        host: undefined,
+        saslUsers: "users",
+      },
+    );
+    if (Symbol.asyncIterator in results) void results[Symbol.asyncIterator]().next();
+    await eventually(() => asked.length > 0);
+    const saslUsers = new Map([
+      ["bob", "bobsecret"],
+      ["ann", "a:b c"],
+    ]);
+    expect(asked).toEqual([{ port: 0, host: "127.0.0.1", saslUsers }]);
+  });
+
+  test.each([
+    ["a line without a password", "bob\n", "no user name in line 1 of users (--sasl-users)"],
+    ["a line without a name", "\n:secret\n", "no user name in line 2 of users (--sasl-users)"],
+    ["a user twice", "bob:secret\nbob:2\n", "a second password for one user in line 2 of users"],
+    ["nobody", "# nobody\n", "no user in users (--sasl-users)"],
+    ["too much", "b".repeat(1_100_000), "users (--sasl-users) is longer than 1 MiB"],
+  ])("refuses a file of users with %s, without repeating it", async (_, users, message) => {
+    const words = ["serve", "--port", "0", "--sasl-users", "users"];
+    const { stderr, exit } = await run(words, { files: { users } });
+    expect(stderr).toContain(`error: ${message}`);
+    expect(stderr).not.toContain("secret");
+    expect(exit).toBe(2);
+  });
+
+  test("a file of users that is not there", async () => {
+    const { stderr, exit } = await run(["serve", "--sasl-users", "/no/such/file"]);
+    expect(stderr).toContain("/no/such/file (--sasl-users)");
     expect(exit).toBe(2);
   });
 });

@@ -8,7 +8,7 @@ class Clock {
 
 function keeperAt(clock: Clock): ServerState {
   const timeouts = { tickTimeMs: 100, minSessionTimeoutMs: 200, maxSessionTimeoutMs: 2_000 };
-  return new ServerState({ ...timeouts, enforceQuotas: false, now: clock.now });
+  return new ServerState({ ...timeouts, enforceQuotas: false, doesSasl: false, now: clock.now });
 }
 
 describe("sessions", () => {

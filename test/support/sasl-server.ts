@@ -1,0 +1,55 @@
+/** Apache ZooKeeper that lets users log in by SASL DIGEST-MD5. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { removeDirectory, temporaryDirectory } from "./tracked-process.ts";
+import { type ServerOptions, startServer, type ZooKeeperServer } from "./zookeeper-server.ts";
+
+const SASL_PROVIDER = "org.apache.zookeeper.server.auth.SASLAuthenticationProvider";
+
+export interface SaslServerOptions extends ServerOptions {
+  /** Serve nobody who has not logged in. */
+  readonly isRequired?: boolean;
+}
+
+export interface SaslServer {
+  readonly server: ZooKeeperServer;
+  stop(): Promise<void>;
+}
+
+/** The options of a server that knows the users; the JAAS file is written to `directory`. */
+function saslOptions(
+  users: Readonly<Record<string, string>>,
+  directory: string,
+  { isRequired = false, ...options }: SaslServerOptions = {},
+): ServerOptions {
+  const jaas = join(directory, "server.jaas");
+  const known = Object.entries(users).map(([name, password]) => `user_${name}="${password}"`);
+  writeFileSync(
+    jaas,
+    `Server { org.apache.zookeeper.server.auth.DigestLoginModule required ${known.join(" ")}; };\n`,
+  );
+  return {
+    ...options,
+    config: { "authProvider.1": SASL_PROVIDER, ...options.config },
+    jvmFlags: [
+      `-Djava.security.auth.login.config=${jaas}`,
+      ...(isRequired ? ["-Dzookeeper.sessionRequireClientSASLAuth=true"] : []),
+      ...(options.jvmFlags ?? []),
+    ],
+  };
+}
+
+export async function startSaslServer(
+  users: Readonly<Record<string, string>>,
+  options: SaslServerOptions = {},
+): Promise<SaslServer> {
+  const directory = temporaryDirectory("jaas");
+  const server = await startServer(saslOptions(users, directory, options));
+  return {
+    server,
+    async stop() {
+      await server.stop();
+      removeDirectory(directory);
+    },
+  };
+}
