@@ -2,6 +2,7 @@ import { measureBeatGrowth } from "./growth-beats.ts";
 import { measureLockGrowth } from "./growth-locks.ts";
 import { measureReadGrowth } from "./growth-reads.ts";
 import { measureSessionGrowth } from "./growth-sessions.ts";
+import { measureTreeGrowth } from "./growth-trees.ts";
 
 /** How a cost grows with the size of the work: one line a size. */
 export interface GrowthTable {
@@ -40,4 +41,5 @@ export const growing: readonly Growing[] = [
     ],
   },
   { name: "reads", measure: (isQuick) => measureReadGrowth({ quick: isQuick }) },
+  { name: "trees", measure: (isQuick) => measureTreeGrowth({ quick: isQuick }) },
 ];

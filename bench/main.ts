@@ -14,6 +14,7 @@ import { lockSpeed } from "./rows/lock-speed.ts";
 import { oneShot } from "./rows/one-shot.ts";
 import { scriptLines } from "./rows/script-lines.ts";
 import { sessionReads } from "./rows/session-reads.ts";
+import { trees } from "./rows/trees.ts";
 import { underLock } from "./rows/under-lock.ts";
 import { waitingTerminals } from "./rows/waiting-terminals.ts";
 import { walks } from "./rows/walks.ts";
@@ -38,6 +39,7 @@ const measurements = [
   waitingTerminals,
   underLock,
   walks,
+  trees,
   whoholds,
   embeddedStart,
 ];

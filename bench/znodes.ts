@@ -12,13 +12,19 @@ export function loadLibrary(): Promise<Library> {
   return import(pathToFileURL(join(import.meta.dirname, "../dist/index.js")).href);
 }
 
+const DATA = Buffer.alloc(100, "x");
+
 /** Makes znodes with 100 bytes of data each; a parent comes before its children. */
-export function makeZnodes(address: string, paths: readonly string[]): Promise<void> {
-  const data = Buffer.alloc(100, "x");
+export function makeZnodes(
+  address: string,
+  paths: readonly string[],
+  dataOf: (index: number) => Buffer = () => DATA,
+): Promise<void> {
   return withSession(address, async (session) => {
     for (let at = 0; at < paths.length; at += BATCH) {
+      const batch = paths.slice(at, at + BATCH);
       await session.multi(
-        paths.slice(at, at + BATCH).map((path) => ({ op: "create", path, data })),
+        batch.map((path, index) => ({ op: "create", path, data: dataOf(at + index) })),
       );
     }
   });
@@ -67,6 +73,10 @@ export async function warmUp(address: string, path: string): Promise<void> {
   for (let sessions = 0; sessions < 2_000; sessions++) {
     await withSession(address, (session) => session.getData(path));
   }
+}
+
+export function countBelow(address: string, path: string): Promise<number> {
+  return withSession(address, (session) => session.getAllChildrenNumber(path));
 }
 
 export function countChildren(address: string, path: string): Promise<number> {
