@@ -6,10 +6,11 @@ import { formatConnectString } from "../connect-string.ts";
 import type { SessionOptions } from "../options.ts";
 import type * as S from "../session.ts";
 import { CONFIG_PATH } from "../system-path.ts";
-import { Connection } from "./connection.ts";
-import { limited } from "./requests/call.ts";
+import { SessionLife } from "./lifetime/session-life.ts";
 import { failureOf } from "./requests/error-codes.ts";
+import { limited } from "./requests/limited.ts";
 import { OperationCaller } from "./requests/operation-caller.ts";
+import { sessionParts } from "./session-parts.ts";
 import { notifyListeners } from "./watches/notify-listeners.ts";
 import { nothing, readData, readNames, writePath, Znodes } from "./znodes.ts";
 
@@ -33,42 +34,45 @@ export function openSession(options: SessionOptions): S.Session {
   return new Client(options);
 }
 
-/** The Session over a connection: one method an operation. */
+/** The Session: one method an operation. */
 class Client extends Znodes implements S.Session {
   readonly #listeners = new Set<(change: S.StateChange) => void>();
   readonly #options: SessionOptions;
+  readonly #life: SessionLife;
   #announced: S.SessionState = "suspended";
   #closed: Promise<void> | undefined;
 
   constructor(options: SessionOptions) {
-    const connection = new Connection(options);
-    super(connection, new OperationCaller(connection));
+    const parts = sessionParts(options);
+    const life = new SessionLife(parts);
+    super(parts, new OperationCaller(parts, life));
     this.#options = options;
-    connection.onState(() => this.#announce());
+    this.#life = life;
+    life.onState(() => this.#announce());
   }
 
   get state(): S.SessionState {
-    return this.connection.state;
+    return this.#life.state;
   }
 
   get id(): bigint {
-    return this.connection.id;
+    return this.#life.id;
   }
 
   get timeoutMs(): number {
-    return this.connection.timeoutMs;
+    return this.#life.timeoutMs;
   }
 
   get server(): string | undefined {
-    return this.connection.endpoint?.address;
+    return this.#life.endpoint?.address;
   }
 
   get isReadOnly(): boolean {
-    return this.connection.isReadOnly;
+    return this.#life.isReadOnly;
   }
 
   get lastZxid(): bigint {
-    return this.connection.lastZxid;
+    return this.#life.lastZxid;
   }
 
   get connectString(): string {
@@ -80,15 +84,15 @@ class Client extends Znodes implements S.Session {
   }
 
   aliveForMs(): number {
-    return this.state === "lost" ? 0 : this.connection.liveness.aliveForMs();
+    return this.state === "lost" ? 0 : this.parts.liveness.aliveForMs();
   }
 
   leaseForMs(): number {
-    return this.state === "lost" ? 0 : this.connection.liveness.leaseForMs();
+    return this.state === "lost" ? 0 : this.parts.liveness.leaseForMs();
   }
 
   keepLease(paths: readonly string[], onMissing: () => void): () => void {
-    return this.connection.keepLease(
+    return this.parts.leases.keep(
       paths.map((path) => this.serverPath(path)),
       onMissing,
     );
@@ -96,8 +100,8 @@ class Client extends Znodes implements S.Session {
 
   connected(options: S.CallOptions = {}): Promise<void> {
     return limited(
-      this.connection.aborts,
-      this.connection.whenConnected(),
+      this.parts.aborts,
+      this.#life.whenConnected(),
       options,
       "no server has answered",
     );
@@ -116,13 +120,16 @@ class Client extends Znodes implements S.Session {
     let takeBack = () => {};
     const proved = new Promise<void>((resolve, reject) => {
       if (options.signal?.aborted) return resolve();
-      takeBack = this.connection.addCredential(scheme, credential, (failure) => {
+      const { writer, credentials } = this.parts;
+      if (this.#life.lost !== undefined) return reject(this.#life.lost.error);
+      writer.schedule();
+      takeBack = credentials.add(scheme, credential, (failure) => {
         if (failure === null) resolve();
-        else reject(this.connection.lost?.error ?? failureOf(failure.code, `scheme ${scheme}`));
+        else reject(this.#life.lost?.error ?? failureOf(failure.code, `scheme ${scheme}`));
       });
     });
     return limited(
-      this.connection.aborts,
+      this.parts.aborts,
       proved,
       options,
       `no answer to the ${scheme} credential`,
@@ -140,7 +147,7 @@ class Client extends Znodes implements S.Session {
     options: S.CallOptions = {},
   ): Promise<void> {
     await this.caller.require("addWatch", options);
-    const { watches } = this.connection;
+    const { watches } = this.parts;
     const write = (writer: JuteWriter, serverPath: string) => {
       writer.string(serverPath);
       writer.int(AddWatchMode[mode]);
@@ -200,7 +207,7 @@ class Client extends Znodes implements S.Session {
     };
     const read = (body: JuteReader) => {
       const config = readData(body);
-      if (watch !== undefined) this.connection.watches.addOneShot("data", CONFIG_PATH, watch);
+      if (watch !== undefined) this.parts.watches.addOneShot("data", CONFIG_PATH, watch);
       return config;
     };
     const late = () => watch && this.caller.dropWatch(CONFIG_PATH, watch);
@@ -219,7 +226,7 @@ class Client extends Znodes implements S.Session {
   }
 
   close(): Promise<void> {
-    this.#closed ??= new Promise((resolve) => this.connection.close(resolve));
+    this.#closed ??= new Promise((resolve) => this.#life.close(resolve));
     return this.#closed;
   }
 
@@ -227,7 +234,7 @@ class Client extends Znodes implements S.Session {
     const { state } = this;
     if (state === this.#announced) return;
     this.#announced = state;
-    const { lost, endpoint } = this.connection;
+    const { lost, endpoint } = this.#life;
     const change: S.StateChange = {
       state,
       ...(lost === undefined ? {} : { reason: lost.reason }),

@@ -11,7 +11,6 @@ import { readAcl, readStat, writeAcl, writeCreate } from "../../wire/records.ts"
 import { validatePath } from "../path.ts";
 import type * as S from "../session.ts";
 import { CreateMode, OPEN_ACL } from "../session.ts";
-import type { Connection } from "./connection.ts";
 import {
   ANY_VERSION,
   createOpcode,
@@ -24,16 +23,17 @@ import {
   writeMultiRead,
 } from "./requests/multi.ts";
 import type { OperationCaller } from "./requests/operation-caller.ts";
+import type { SessionParts } from "./session-parts.ts";
 
 type CreateOp = Omit<Extract<S.MultiOp, { op: "create" }>, "op">;
 
 /** The operations on znodes. */
 export class Znodes {
-  protected readonly connection: Connection;
+  protected readonly parts: SessionParts;
   protected readonly caller: OperationCaller;
 
-  constructor(connection: Connection, caller: OperationCaller) {
-    this.connection = connection;
+  constructor(parts: SessionParts, caller: OperationCaller) {
+    this.parts = parts;
     this.caller = caller;
   }
 
@@ -161,8 +161,8 @@ export class Znodes {
     );
   }
 
-  protected readonly serverPath = (path: string) => this.connection.chroot.toServerPath(path);
-  protected readonly clientPath = (path: string) => this.connection.chroot.toClientPath(path);
+  protected readonly serverPath = (path: string) => this.parts.chroot.toServerPath(path);
+  protected readonly clientPath = (path: string) => this.parts.chroot.toClientPath(path);
 
   #create<T>(
     { path, data = null, mode = "persistent", acl = OPEN_ACL, ttlMs }: CreateOp,
@@ -208,7 +208,7 @@ export class Znodes {
     }
     const write = (writer: JuteWriter) => writeMulti(writer, ops, this.serverPath);
     const read = (body: JuteReader, zxid: bigint) => ({
-      results: readMulti(body, ops, this.connection.chroot),
+      results: readMulti(body, ops, this.parts.chroot),
       zxid,
     });
     return this.caller.call({ opcode: Opcode.multi, write, read }, options);

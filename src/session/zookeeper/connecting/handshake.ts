@@ -1,8 +1,20 @@
-import { JuteWriter } from "../../../wire/jute.ts";
+import type { FrameReader } from "../../../wire/frames.ts";
+import { JuteReader, JuteWriter, MalformedFrameError } from "../../../wire/jute.ts";
 import { Opcode } from "../../../wire/protocol.ts";
-import { type ConnectResponse, writeConnectRequest } from "../../../wire/records.ts";
+import {
+  type ConnectResponse,
+  readConnectResponse,
+  writeConnectRequest,
+} from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
+import { errorName } from "../requests/error-codes.ts";
 import type { RequestQueue } from "../requests/request-queue.ts";
+import {
+  type ConnectFailure,
+  refusedHandshake,
+  strangerFailure,
+  unknownProtocol,
+} from "./connect-failures.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Link } from "./link.ts";
 
@@ -12,6 +24,10 @@ export const NO_SESSION = 0n;
 const MAX_FRESH_STARTS = 2;
 
 const NO_PASSWORD = Buffer.alloc(16);
+
+/** A handshake reply has 36 or 37 bytes, a refusal 16. Anything much longer is another protocol. */
+export const MAX_HANDSHAKE_BYTES = 256;
+const REPLY_HEADER_BYTES = 16;
 
 /** How far the session has come that servers are asked for. */
 export interface SessionProgress {
@@ -139,5 +155,28 @@ export class Handshake {
     this.#credentials.load(writer, now);
     this.#requests.load(now, { into: writer, onlyRepeatable: true });
     this.#isOneFlight = this.#session.isClosing && !this.#requests.hasQueued;
+  }
+}
+
+/** The server's first answer: a session, a refusal, or undefined while bytes are missing. */
+export function firstReply(
+  frames: FrameReader,
+  received: readonly Buffer[],
+): ConnectResponse | ConnectFailure | undefined {
+  const reader = new JuteReader();
+  frames.push(received.at(-1) as Buffer);
+  try {
+    if (!frames.next(reader)) return undefined;
+    if (reader.remaining === REPLY_HEADER_BYTES) {
+      reader.int();
+      reader.long();
+      const code = reader.int();
+      return refusedHandshake(code, errorName(code));
+    }
+    const response = readConnectResponse(reader);
+    return response.protocolVersion === 0 ? response : unknownProtocol(response.protocolVersion);
+  } catch (error) {
+    if (error instanceof MalformedFrameError) return strangerFailure(Buffer.concat(received));
+    throw error;
   }
 }

@@ -1,11 +1,12 @@
+import { FrameReader } from "../../../wire/frames.ts";
+import type { ConnectResponse } from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
 import type { Clock } from "../lifetime/clock.ts";
-import type { ConnectFailure } from "./connect-failures.ts";
+import { type ConnectFailure, connectFailureOf, noAnswer } from "./connect-failures.ts";
 import { ConnectTimeout } from "./connect-timeout.ts";
-import { type Attached, Connector } from "./connector.ts";
 import { findReadWriteServer } from "./find-read-write-server.ts";
-import type { Handshake } from "./handshake.ts";
-import type { Endpoint } from "./link.ts";
+import { firstReply, type Handshake, MAX_HANDSHAKE_BYTES } from "./handshake.ts";
+import { type Endpoint, Link, loadTls, type Tls } from "./link.ts";
 import { ServerList } from "./server-list.ts";
 
 /** The least one address gets for TCP and handshake, however many share the time. */
@@ -18,6 +19,16 @@ const MAX_ATTEMPT_MS = 60_000;
  * of the session.
  */
 const MIN_REATTEMPTS = 4;
+
+/** A connection on which a server has answered the handshake. */
+export interface Attached {
+  readonly link: Link;
+  /** May hold more frames behind the handshake's. */
+  readonly frames: FrameReader;
+  readonly response: ConnectResponse;
+  /** When the handshake left: the session's clock starts there. */
+  readonly sentAt: number;
+}
 
 export interface ServerSearchEvents {
   /** A server has accepted the connection; the handshake is about to leave. */
@@ -36,15 +47,23 @@ export interface ServerSearchEvents {
 
 /**
  * Finds a server for the session: the first, another when one was left, and one that can write
- * while on a read-only one.
+ * while on a read-only one. Tries the addresses of the list one after the other until one answers
+ * the handshake.
  */
 export class ServerSearch {
   readonly #options: SessionOptions;
   readonly #handshake: Handshake;
+  readonly #clock: Clock;
   readonly #events: ServerSearchEvents;
   readonly #servers: ServerList;
   readonly #connectTimeout: ConnectTimeout;
-  readonly #connector: Connector;
+  /** Ends the wait for the next address for good. */
+  readonly #stopping = new AbortController();
+  #isStopped = false;
+  #isSearching = false;
+  /** The connection that is tried, until a server has answered the handshake on it. */
+  #link: Link | undefined;
+  #attemptTimer: NodeJS.Timeout | undefined;
   #readWriteSearch: AbortController | undefined;
   /** The connection has answered something after its handshake. */
   #isProved = false;
@@ -57,17 +76,12 @@ export class ServerSearch {
   ) {
     this.#options = options;
     this.#handshake = handshake;
+    this.#clock = clock;
     this.#events = events;
     this.#servers = new ServerList(options.servers);
     this.#connectTimeout = new ConnectTimeout(options, this.#servers, clock, (message) =>
       events.unreachable(message),
     );
-    this.#connector = new Connector(this.#servers, options.tls, handshake, clock, {
-      attemptMs: () => this.#attemptMs(),
-      greeting: (endpoint) => events.greeting(endpoint),
-      attached: (attached) => this.#attached(attached),
-      failed: (endpoint, why) => this.#attemptFailed(endpoint, why),
-    });
   }
 
   /**
@@ -76,7 +90,7 @@ export class ServerSearch {
    */
   start(): void {
     if (!this.#handshake.hasMetServer) this.#connectTimeout.start();
-    this.#connector.search();
+    this.#tryNext();
   }
 
   /** The server attached to was left. */
@@ -114,9 +128,70 @@ export class ServerSearch {
   stop(): void {
     this.#readWriteSearch?.abort();
     this.#connectTimeout.stop();
-    this.#connector.stop();
+    this.#isStopped = true;
+    if (this.#isSearching) this.#stopping.abort();
+    clearTimeout(this.#attemptTimer);
+    this.#link?.destroy();
+    this.#link = undefined;
   }
 
+  /** Tries the next address, unless one is being tried already. */
+  #tryNext(): void {
+    if (this.#isSearching || this.#isStopped) return;
+    this.#isSearching = true;
+    const search = {
+      signal: this.#stopping.signal,
+      timeoutMs: this.#attemptMs(),
+      unresolved: (endpoint: Endpoint, why: ConnectFailure) => this.#attemptFailed(endpoint, why),
+    };
+    Promise.all([this.#servers.next(search), loadTls(this.#options.tls)]).then(
+      ([endpoint, tls]) => this.#attempt(endpoint, tls),
+      () => {
+        // Only stop() makes the search fail, and its caller needs no error.
+        this.#isSearching = false;
+      },
+    );
+  }
+
+  #attempt(endpoint: Endpoint, tls: Tls | undefined): void {
+    if (this.#isStopped) return;
+    const frames = new FrameReader(MAX_HANDSHAKE_BYTES);
+    const received: Buffer[] = [];
+    let sentAt: number | undefined;
+    const fail = (why: ConnectFailure) => {
+      this.#link?.destroy();
+      this.#attemptEnded();
+      this.#servers.failed(endpoint.address, why);
+      this.#attemptFailed(endpoint, why);
+    };
+    const link = new Link(endpoint, tls, {
+      open: () => {
+        sentAt = this.#clock.now();
+        this.#events.greeting(endpoint);
+        link.write(this.#handshake.firstFlight(sentAt));
+      },
+      data: (chunk) => {
+        received.push(chunk);
+        const reply = firstReply(frames, received);
+        if (reply === undefined) return;
+        if ("says" in reply) return fail(reply);
+        this.#attemptEnded();
+        this.#attached({ link, frames, response: reply, sentAt: sentAt ?? this.#clock.now() });
+      },
+      drain: () => {},
+      closed: (error) => fail(connectFailureOf(error, { isPlain: tls === undefined })),
+    });
+    this.#link = link;
+    this.#attemptTimer = setTimeout(() => fail(noAnswer()), this.#attemptMs());
+  }
+
+  #attemptEnded(): void {
+    clearTimeout(this.#attemptTimer);
+    this.#link = undefined;
+    this.#isSearching = false;
+  }
+
+  /** How long one address may take for TCP, TLS and handshake together. */
   #attemptMs(): number {
     const { size } = this.#servers;
     const { grantedTimeoutMs } = this.#handshake;
@@ -137,6 +212,6 @@ export class ServerSearch {
     this.#options.trace?.(`${endpoint.address} (${endpoint.ip}): ${why.says}`);
     this.#events.attemptFailed();
     if (!this.#handshake.hasMetServer && this.#connectTimeout.tried()) return;
-    this.#connector.search();
+    this.#tryNext();
   }
 }

@@ -3,6 +3,7 @@ import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
 import { readMultiHeader, writeMultiHeader } from "../../../wire/records.ts";
 import { ANY_VERSION } from "../requests/multi.ts";
 import { type Failure, Request } from "../requests/request.ts";
+import type { Liveness } from "./liveness.ts";
 
 /**
  * How many znodes one beat checks at most: with more, the beats take turns, so that none becomes a
@@ -21,18 +22,30 @@ interface Lease {
  * changes nothing, wakes no watch, and also tells whether the znodes are still there.
  */
 export class Leases {
+  readonly #liveness: Liveness;
   readonly #kept = new Set<Lease>();
   #turn = 0;
+
+  constructor(liveness: Liveness) {
+    this.#liveness = liveness;
+  }
 
   get isEmpty(): boolean {
     return this.#kept.size === 0;
   }
 
-  /** `nodes` are the server's paths. Returns the function that ends the lease. */
+  /**
+   * From now on the session's life is its lease, and heartbeats check these znodes of the server.
+   * Returns the function that ends it.
+   */
   keep(nodes: readonly string[], onMissing: () => void): () => void {
     const lease = { nodes, onMissing };
     this.#kept.add(lease);
-    return () => this.#kept.delete(lease);
+    this.#liveness.isLeased = true;
+    return () => {
+      this.#kept.delete(lease);
+      this.#liveness.isLeased = !this.isEmpty;
+    };
   }
 
   /** The next heartbeat. */

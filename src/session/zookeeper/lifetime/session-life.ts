@@ -3,7 +3,7 @@ import { hexId } from "../../../text/hex-id.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
 import type { SessionState } from "../../session.ts";
 import { type ConnectFailure, connectFailureOf } from "../connecting/connect-failures.ts";
-import type { Attached } from "../connecting/connector.ts";
+
 import {
   closeSessionOn,
   DEFAULT_TIMEOUT_MS,
@@ -11,12 +11,17 @@ import {
   NO_SESSION,
 } from "../connecting/handshake.ts";
 import type { Endpoint } from "../connecting/link.ts";
-import { ServerSearch, type ServerSearchEvents } from "../connecting/server-search.ts";
-import type { ConnectionParts } from "../connection-parts.ts";
+import {
+  type Attached,
+  ServerSearch,
+  type ServerSearchEvents,
+} from "../connecting/server-search.ts";
 import { ConnectionState } from "../node-zookeeper-client-adapter.ts";
 import { ReplyHandler, type ReplyOutcomes } from "../requests/reply-handler.ts";
+import { ReplyReader } from "../requests/reply-reader.ts";
 import { type Callback, Request } from "../requests/request.ts";
 import { failLater } from "../requests/request-queue.ts";
+import type { SessionParts } from "../session-parts.ts";
 import { Heartbeat, type HeartbeatEvents } from "./heartbeat.ts";
 import { closed, expired, type Loss, unreachable } from "./loss.ts";
 
@@ -32,30 +37,34 @@ const CLOSE_TIMEOUT_MS = 1_000;
  * found server) arrives in the methods of the three interfaces.
  */
 export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOutcomes {
-  readonly #parts: ConnectionParts;
+  readonly #parts: SessionParts;
   readonly #state: ConnectionState;
   readonly #handshake: Handshake;
-  readonly #replies: ReplyHandler;
+  readonly #replies: ReplyReader;
   readonly #heartbeat: Heartbeat;
   readonly #search: ServerSearch;
   readonly #listeners = new Set<() => void>();
   #closeTimer: NodeJS.Timeout | undefined;
   #lost: Loss | undefined;
 
-  constructor(parts: ConnectionParts) {
+  /** Starts looking for a server at once. */
+  constructor(parts: SessionParts) {
     const { options, clock, liveness, credentials, requests, writer } = parts;
     this.#parts = parts;
     this.#state = new ConnectionState(writer, () => this.#tellListeners());
     this.#handshake = new Handshake(options, this, credentials, requests);
-    this.#replies = new ReplyHandler(parts, this);
+    this.#replies = new ReplyReader(new ReplyHandler(parts, this));
     this.#heartbeat = new Heartbeat(liveness, this);
     this.#search = new ServerSearch(options, this.#handshake, clock, this);
+    this.#search.start();
+    this.#state.connecting();
   }
 
   get id(): bigint {
     return this.#handshake.sessionId;
   }
 
+  /** The lowest that any server has granted; before the first, the requested timeout. */
   get timeoutMs(): number {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#parts.options;
     return this.#handshake.grantedTimeoutMs ?? timeoutMs;
@@ -98,11 +107,22 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     return () => this.#listeners.delete(listener);
   }
 
-  start(): void {
-    this.#search.start();
-    this.#state.connecting();
+  /** Settles when a server has accepted the session; rejects when the session ends first. */
+  whenConnected(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let stop = () => {};
+      const look = () => {
+        if (this.state === "suspended") return;
+        stop();
+        if (this.lost === undefined) resolve();
+        else reject(this.lost.error);
+      };
+      stop = this.onState(look);
+      look();
+    });
   }
 
+  /** Sends a request in its turn; `callback` is called once, with the reply or a failure. */
   queue(request: Request, callback: Callback): void {
     if (this.isClosing) callback({ code: ErrorCode.connectionLoss }, null, 0n);
     else this.#state.queue(request, callback);

@@ -1,6 +1,6 @@
 import { startTimer } from "../../../async/timer.ts";
 import { OperationError } from "../../../errors.ts";
-import type { JuteReader, JuteWriter } from "../../../wire/jute.ts";
+import { type JuteReader, type JuteWriter, MalformedFrameError } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode, type OpcodeName, WatcherType } from "../../../wire/protocol.ts";
 import { validatePath } from "../../path.ts";
 import type {
@@ -11,10 +11,12 @@ import type {
   WatchListener,
 } from "../../session.ts";
 import { knows, SINCE, type Version } from "../connecting/server-version.ts";
-import type { Connection } from "../connection.ts";
+import type { SessionLife } from "../lifetime/session-life.ts";
+import type { SessionParts } from "../session-parts.ts";
 import type { Forget, OneShotKind } from "../watches/watch-registry.ts";
-import { type Call, limited, perform } from "./call.ts";
-import { Request } from "./request.ts";
+import { interrupted, limited } from "./limited.ts";
+import { type Callback, Request } from "./request.ts";
+import { errorOf, malformedReply } from "./request-errors.ts";
 
 const FORGET: Readonly<Record<Forget, number>> = {
   data: WatcherType.data,
@@ -32,8 +34,11 @@ export interface Operation<T> {
   readonly isSequential?: boolean;
   readonly isPlainRead?: boolean;
   readonly write: (writer: JuteWriter, serverPath: string) => void;
+  /** Reads the reply, and registers its watch, before anything that came behind it is looked at. */
   readonly read: (body: JuteReader, zxid: bigint) => T;
-  readonly refused?: Call<T>["refused"];
+  /** Turns a refusal into a value where it is an answer (`exists`: no such znode). */
+  readonly refused?: ((code: number) => { readonly value: T } | undefined) | undefined;
+  /** The caller had gone when the answer came. */
   readonly late?: (() => void) | undefined;
 }
 
@@ -42,35 +47,66 @@ export interface Operation<T> {
  * server knows what.
  */
 export class OperationCaller {
-  readonly #connection: Connection;
+  readonly #parts: SessionParts;
+  readonly #life: SessionLife;
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
+  constructor(parts: SessionParts, life: SessionLife) {
+    this.#parts = parts;
+    this.#life = life;
   }
 
-  /** Sends an operation in this very turn; a bad path rejects like any other failure. */
+  /**
+   * Sends an operation in this very turn; a bad path rejects like any other failure. Settles with
+   * its answer, its failure, the caller's signal or its deadline, whichever comes first.
+   */
   call<T>(operation: Operation<T>, options: CallOptions): Promise<T> {
-    const { path, write, read } = operation;
+    const { path, write } = operation;
     try {
       if (path !== undefined) validatePath(path, { sequential: operation.isSequential ?? false });
     } catch (error) {
       return Promise.reject(error);
     }
-    const serverPath = path === undefined ? "" : this.#connection.chroot.toServerPath(path);
-    const call: Call<T> = {
-      request: new Request(
-        operation.opcode,
-        (writer) => write(writer, serverPath),
-        serverPath,
-        operation.isPlainRead ?? false,
-      ),
-      read,
-      path,
-      opIndex: operation.opIndex,
-      refused: operation.refused,
-      late: operation.late,
-    };
-    return perform(this.#connection, call, options);
+    const { signal } = options;
+    if (signal?.aborted) return Promise.reject(interrupted(signal));
+    const serverPath = path === undefined ? "" : this.#parts.chroot.toServerPath(path);
+    const request = new Request(
+      operation.opcode,
+      (writer) => write(writer, serverPath),
+      serverPath,
+      operation.isPlainRead ?? false,
+    );
+    const answer = this.#answer(request, operation);
+    if (signal === undefined && options.timeoutMs === undefined) return answer;
+    const what = `no answer${path === undefined ? "" : `: ${path}`}`;
+    return limited(this.#parts.aborts, answer, options, what, () => {
+      if (request.sentAt === undefined) {
+        request.cancelled = true;
+        return undefined;
+      }
+      request.abandoned = true;
+      answer.then(operation.late, () => {});
+      return answer;
+    });
+  }
+
+  /** Queues the request; settles with its answer or its failure. */
+  #answer<T>(request: Request, operation: Operation<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const settle: Callback = (failure, body, zxid) => {
+        try {
+          if (failure === null) return resolve(operation.read(body as JuteReader, zxid));
+          const accepted = operation.refused?.(failure.code);
+          if (accepted !== undefined) return resolve(accepted.value);
+          reject(errorOf(this.#life, request, operation, failure));
+        } catch (error) {
+          if (!(error instanceof MalformedFrameError)) return reject(error);
+          reject(malformedReply(operation, error.message));
+          // The stream cannot be trusted any further: the reader of replies has to drop it.
+          throw error;
+        }
+      };
+      this.#life.queue(request, settle);
+    });
   }
 
   /** A read that may leave a watch of `kind`; a read whose caller has gone leaves none. */
@@ -85,14 +121,14 @@ export class OperationCaller {
     }: { kind: OneShotKind; whenMissing?: (code: number) => { value: T } | undefined },
   ): Promise<T> {
     const { watch } = options;
-    const serverPath = this.#connection.chroot.toServerPath(path);
-    const { watches } = this.#connection;
+    const serverPath = this.#parts.chroot.toServerPath(path);
+    const { watches } = this.#parts;
     const register = (as: OneShotKind) => {
       if (watch === undefined) return;
       watches.addOneShot(as, serverPath, watch);
       // Many servers keep one mode a path, so that a one-shot watch ends the persistent one
       // (ZOOKEEPER-4466).
-      if (watches.hasPersistent(serverPath)) this.#connection.reregister(serverPath);
+      if (watches.hasPersistent(serverPath)) this.#reregister(serverPath);
     };
     const operation: Operation<T> = {
       opcode,
@@ -129,7 +165,7 @@ export class OperationCaller {
     listener: WatchListener,
     options: RemoveWatchOptions,
   ): Promise<readonly WatchKind[]> {
-    return this.#forget(this.#connection.chroot.toServerPath(path), listener, options, { path });
+    return this.#forget(this.#parts.chroot.toServerPath(path), listener, options, { path });
   }
 
   /**
@@ -146,10 +182,10 @@ export class OperationCaller {
     options: RemoveWatchOptions,
     about: { readonly path?: string } = {},
   ): Promise<readonly WatchKind[]> {
-    const { removed, forget } = this.#connection.watches.remove(serverPath, listener, options.kind);
+    const { removed, forget } = this.#parts.watches.remove(serverPath, listener, options.kind);
     // A server forgets a connection's watches with the connection: while suspended there is nothing
     // to ask for.
-    if (forget === undefined || this.#connection.state !== "connected") return removed;
+    if (forget === undefined || this.#life.state !== "connected") return removed;
     if (!(await this.has("removeWatches", options))) return removed;
     const operation: Operation<void> = {
       opcode: Opcode.removeWatches,
@@ -163,8 +199,18 @@ export class OperationCaller {
     };
     await this.call(operation, options);
     // Of a kind that goes, the server forgets persistent watches too.
-    this.#connection.reregister(serverPath);
+    this.#reregister(serverPath);
     return removed;
+  }
+
+  /**
+   * Sets the watches of one of the server's paths again: removing one kind may have taken the
+   * others with it.
+   */
+  #reregister(serverPath: string): void {
+    if (this.#life.endpoint === undefined) return;
+    const { reregistration, writer } = this.#parts;
+    writer.setWatches(reregistration.one(serverPath, this.#life.lastZxid));
   }
 
   /**
@@ -180,7 +226,8 @@ export class OperationCaller {
    * in this very turn.
    */
   surelyHas(name: OpcodeName): boolean {
-    const { endpoint, versions } = this.#connection;
+    const { endpoint } = this.#life;
+    const { versions } = this.#parts;
     return endpoint !== undefined && versions.surelyHas(endpoint, name);
   }
 
@@ -193,14 +240,14 @@ export class OperationCaller {
       "unimplemented",
       `${name} needs ZooKeeper ${since}; this server is ${version?.join(".")}`,
       {
-        hint: `server: ${this.#connection.endpoint?.address ?? "none"}`,
+        hint: `server: ${this.#life.endpoint?.address ?? "none"}`,
       },
     );
   }
 
   #serverVersion(name: OpcodeName, options: CallOptions): Promise<Version | undefined> {
     return limited(
-      this.#connection.aborts,
+      this.#parts.aborts,
       this.#attachedVersion(),
       options,
       `no server to ask for ${name}`,
@@ -208,10 +255,10 @@ export class OperationCaller {
   }
 
   async #attachedVersion(): Promise<Version | undefined> {
-    const { versions } = this.#connection;
+    const { versions } = this.#parts;
     versions.askEach();
-    await this.#connection.whenConnected();
-    const { endpoint } = this.#connection;
+    await this.#life.whenConnected();
+    const { endpoint } = this.#life;
     return endpoint && awaited(versions.ask(endpoint));
   }
 }

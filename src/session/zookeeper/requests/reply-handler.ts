@@ -1,13 +1,12 @@
-import type { FrameReader } from "../../../wire/frames.ts";
 import type { JuteReader } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode, opcodeName } from "../../../wire/protocol.ts";
 import type { ConnectFailure } from "../connecting/connect-failures.ts";
-import type { ConnectionParts } from "../connection-parts.ts";
 import { authFailed, expired, type Loss } from "../lifetime/loss.ts";
+import type { SessionParts } from "../session-parts.ts";
 import { errorName } from "./error-codes.ts";
 import { sessionErrorOf } from "./multi.ts";
 import { refusesBatches } from "./read-batches.ts";
-import { ReplyReader, type ReplyReaderEvents } from "./reply-reader.ts";
+import type { ReplyReaderEvents } from "./reply-reader.ts";
 import type { Request } from "./request.ts";
 import { failLater } from "./request-queue.ts";
 
@@ -30,40 +29,12 @@ export interface ReplyOutcomes {
 
 /** Gives each reply to its request, and tells the session what else follows from it. */
 export class ReplyHandler implements ReplyReaderEvents {
-  readonly #parts: ConnectionParts;
+  readonly #parts: SessionParts;
   readonly #outcomes: ReplyOutcomes;
-  readonly #reader: ReplyReader;
-  #lastZxid = 0n;
-  /** When the bytes came that are being read. */
-  #heardAt = 0;
 
-  constructor(parts: ConnectionParts, outcomes: ReplyOutcomes) {
+  constructor(parts: SessionParts, outcomes: ReplyOutcomes) {
     this.#parts = parts;
     this.#outcomes = outcomes;
-    this.#reader = new ReplyReader(this);
-  }
-
-  /** The highest that any reply has carried. */
-  get lastZxid(): bigint {
-    return this.#lastZxid;
-  }
-
-  /** Reads from a new connection, which may have brought frames already. */
-  attach(frames: FrameReader): void {
-    this.#reader.attach(frames);
-  }
-
-  detach(): void {
-    this.#reader.detach();
-  }
-
-  received(chunk: Buffer, now: number): void {
-    this.#heardAt = now;
-    this.#reader.push(chunk);
-  }
-
-  zxid(zxid: bigint): void {
-    if (zxid > this.#lastZxid) this.#lastZxid = zxid;
   }
 
   event(type: number, path: string): void {
@@ -110,7 +81,7 @@ export class ReplyHandler implements ReplyReaderEvents {
     this.#drop(`the server sent garbage: ${what}`);
   }
 
-  reply(xid: number, zxid: bigint, headerCode: number, body: JuteReader): void {
+  reply(xid: number, zxid: bigint, headerCode: number, body: JuteReader, heardAt: number): void {
     const { requests } = this.#parts;
     const request = requests.due(xid);
     if (request === undefined)
@@ -119,10 +90,10 @@ export class ReplyHandler implements ReplyReaderEvents {
     const code = isMulti ? sessionErrorOf(body.fork()) : headerCode;
     this.#outcomes.serverAnswered();
     if (code === 0) this.#noteAnswer(request);
-    if (request.isShared) return this.#handleBatch(request, zxid, code, body);
+    if (request.isShared) return this.#handleBatch(request, zxid, code, body, heardAt);
     requests.answered(xid);
     if (request.isPlainRead) requests.batches.learn(body.remaining, 1);
-    this.#noteReply(request, code);
+    this.#noteReply(request, code, heardAt);
     // It came through a server that the session has left, and was not executed.
     if (code === ErrorCode.sessionMoved && (request.abandoned || requests.takeBack(request))) {
       if (request.abandoned) request.callback({ code }, null, zxid);
@@ -133,7 +104,13 @@ export class ReplyHandler implements ReplyReaderEvents {
   }
 
   /** Reads that left together: each gets its own part of the answer, as if it had been alone. */
-  #handleBatch({ xid, sentAt }: Request, zxid: bigint, code: number, body: JuteReader): void {
+  #handleBatch(
+    { xid, sentAt }: Request,
+    zxid: bigint,
+    code: number,
+    body: JuteReader,
+    heardAt: number,
+  ): void {
     const { requests, options } = this.#parts;
     if (code === ErrorCode.sessionExpired)
       return this.#outcomes.end(expired("the server has expired it"));
@@ -145,14 +122,14 @@ export class ReplyHandler implements ReplyReaderEvents {
     }
     if (code !== 0) {
       for (const read of requests.batchReturned(xid)) {
-        this.#noteReply(read, code);
+        this.#noteReply(read, code, heardAt);
         read.callback({ code }, null, zxid);
       }
       return;
     }
-    const tookMs = this.#heardAt - (sentAt ?? 0);
+    const tookMs = heardAt - (sentAt ?? 0);
     requests.takeApart(xid, tookMs, body, (read, itsCode) => {
-      this.#noteReply(read, itsCode);
+      this.#noteReply(read, itsCode, heardAt);
       read.callback(itsCode === 0 ? null : { code: itsCode }, itsCode === 0 ? body : null, zxid);
     });
   }
@@ -165,10 +142,10 @@ export class ReplyHandler implements ReplyReaderEvents {
     if (sentAt !== undefined) this.#parts.liveness.answered(sentAt, { byLeader, isCommitted });
   }
 
-  #noteReply({ type, path, sentAt }: Request, code: number): void {
+  #noteReply({ type, path, sentAt }: Request, code: number, heardAt: number): void {
     if (sentAt === undefined) return;
     const { requests, options, liveness } = this.#parts;
-    requests.window.answered(sentAt, this.#heardAt);
+    requests.window.answered(sentAt, heardAt);
     if (options.trace === undefined) return;
     const took = (liveness.now() - sentAt).toFixed(1);
     options.trace(

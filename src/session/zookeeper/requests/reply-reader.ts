@@ -3,9 +3,8 @@ import { JuteReader, MalformedFrameError } from "../../../wire/jute.ts";
 import { Xid } from "../../../wire/protocol.ts";
 
 export interface ReplyReaderEvents {
-  /** Called for every frame but events; answered requests carry the server's progress. */
-  zxid(zxid: bigint): void;
-  reply(xid: number, zxid: bigint, code: number, body: JuteReader): void;
+  /** `heardAt` is when its bytes came. */
+  reply(xid: number, zxid: bigint, code: number, body: JuteReader, heardAt: number): void;
   event(type: number, path: string): void;
   ping(): void;
   auth(code: number): void;
@@ -29,11 +28,19 @@ export class ReplyReader {
   readonly #events: ReplyReaderEvents;
   readonly #reader = new JuteReader();
   #frames: FrameReader | undefined;
+  #lastZxid = 0n;
+  /** When the bytes came that are being read. */
+  #heardAt = 0;
   #repliesUnread = false;
   #heldEvent: { type: number; path: string } | undefined;
 
   constructor(events: ReplyReaderEvents) {
     this.#events = events;
+  }
+
+  /** The highest that any reply has carried; events carry none. */
+  get lastZxid(): bigint {
+    return this.#lastZxid;
   }
 
   /** Reads from a new connection, which may have brought frames already. */
@@ -50,7 +57,8 @@ export class ReplyReader {
     this.#heldEvent = undefined;
   }
 
-  push(chunk: Buffer): void {
+  received(chunk: Buffer, now: number): void {
+    this.#heardAt = now;
     this.#frames?.push(chunk);
     if (this.#heldEvent !== undefined) return;
     // A new chunk is a new turn: code that awaited the replies of the last one has run.
@@ -80,12 +88,12 @@ export class ReplyReader {
     const zxid = reader.long();
     const code = reader.int();
     if (xid === Xid.notification) return this.#handleEvent(reader);
-    if (zxid > 0n) this.#events.zxid(zxid);
+    if (zxid > this.#lastZxid) this.#lastZxid = zxid;
     if (xid === Xid.ping) return this.#events.ping();
     if (xid === Xid.auth) return this.#events.auth(code);
     if (xid === Xid.setWatches) return this.#events.watchesSet(code);
     this.#repliesUnread = true;
-    this.#events.reply(xid, zxid, code, reader);
+    this.#events.reply(xid, zxid, code, reader, this.#heardAt);
   }
 
   #handleEvent(reader: JuteReader): void {

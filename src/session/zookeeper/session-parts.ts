@@ -13,7 +13,7 @@ import { WatchReregistration } from "./watches/reregister-watches.ts";
 import { WatchRegistry } from "./watches/watch-registry.ts";
 
 /** The parts of one session that hold its data and call no other part back. */
-export interface ConnectionParts {
+export interface SessionParts {
   readonly options: SessionOptions;
   readonly clock: Clock;
   readonly liveness: Liveness;
@@ -28,7 +28,7 @@ export interface ConnectionParts {
   readonly writer: RequestWriter;
 }
 
-export function connectionParts(options: SessionOptions): ConnectionParts {
+export function sessionParts(options: SessionOptions): SessionParts {
   const clock = new SystemClock();
   const liveness = new Liveness(clock);
   const chroot = new Chroot(options.chroot);
@@ -41,7 +41,7 @@ export function connectionParts(options: SessionOptions): ConnectionParts {
     options,
     clock,
     liveness,
-    leases: new Leases(),
+    leases: new Leases(liveness),
     aborts: new Aborts(),
     chroot,
     versions,
