@@ -357,7 +357,7 @@ describe("main", () => {
   test("reports the bad line, not the bad file, when both are bad", async () => {
     const { stderr } = await run(["--auth-file", "nope", "get"]);
     expect(stderr).toBe(
-      "error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] [--all] path [paths...]\n",
+      "error: missing required argument 'path'\n  get [-s] [-w] [-b] [-x] [--view kind] [--all] path [paths...]\n",
     );
   });
 

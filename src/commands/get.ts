@@ -1,19 +1,18 @@
-import type { Result } from "../results/result.ts";
-import { flag, required, znodePath } from "./arguments.ts";
+import { UsageError } from "../errors.ts";
+import type { DataResult } from "../results/znodes.ts";
+import { flag, option, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { viewed, viewKind } from "./data-view.ts";
 import { readOptions } from "./request-options.ts";
 import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-paths.ts";
 
 export const get = defineCommand({
   details:
-    "In a pipe get writes the exact bytes and adds nothing, not even between several znodes. On " +
-    "a terminal it indents JSON, " +
-    "shows binary data as a hex dump and cuts the output after 200 lines. With several paths, " +
-    "each path is printed before " +
-    "its data; a znode that cannot be read is reported on stderr, the others are printed, and " +
-    "the exit code is 8. " +
-    "get PATH watch is zkCli's old form of get -w PATH.",
-  examples: ["get /zookeeper/config", "get -s /app/config", "get /app/config /app/limits"],
+    "In a pipe get writes the exact bytes and adds nothing. On a terminal it indents JSON, unpacks " +
+    "gzip, reads Java-serialised strings and protobuf, and shows other binary data in hex. " +
+    "Of several znodes one that cannot be read is reported, and the exit code is 8. " +
+    "get PATH watch is zkCli's form of get -w PATH.",
+  examples: ["get -s /app/config", "get /app/config /app/limits", "get --view gzip /app/state"],
   effect: "read",
   args: { path: required(znodePath, "the znode"), paths: furtherPaths },
   options: {
@@ -21,20 +20,24 @@ export const get = defineCommand({
     watch: flag("-w", "report the next change (only in the shell)"),
     base64: flag("-b", "print the data as base64"),
     hex: flag("-x", "print the data as a hex dump"),
-    all: flag("", "print long data in full (on a terminal)"),
+    view: option("", "kind", viewKind, "auto, text, json, hex, gzip, java or protobuf"),
+    all: flag("", "print all rows on a terminal, not 200"),
   },
   oneFlight: (_context, { path, paths }) => pathWords(path, paths, isOldWatch).paths.length === 1,
-  run(context, args, { stat: withStat, watch, base64, hex, all: isWhole }) {
+  run(context, args, { stat: withStat, watch, base64, hex, view, all: isWhole }) {
     const { paths, oldWord } = pathWords(args.path, args.paths, isOldWatch);
     const isOld = oldWord !== undefined;
     const options = readOptions(context, watch || isOld);
     const encoding = hex ? "hex" : base64 ? "base64" : "auto";
+    if (view !== undefined && encoding !== "auto")
+      throw new UsageError("--view and -b or -x exclude each other");
     const isOneOfMany = paths.length > 1;
-    const getOne = async (path: string): Promise<Result> => {
+    const getOne = async (path: string): Promise<DataResult> => {
       const { data, stat } = await context.session().getData(path, options);
       const oldForm = isOld ? "get" : undefined;
       return { kind: "data", path, data, stat, withStat, encoding, isWhole, isOneOfMany, oldForm };
     };
-    return isOneOfMany ? forEachPath(paths, "read", getOne) : getOne(args.path);
+    const show = (result: DataResult) => viewed(result, view, context.output.isForPeople);
+    return isOneOfMany ? forEachPath(paths, "read", getOne, show) : getOne(args.path).then(show);
   },
 });

@@ -6,9 +6,6 @@ import { flag, optional, required, word, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { Unreadable } from "./unreadable.ts";
 
-/** Data that unpacks to more than this is not searched: a few kilobytes can unpack to gigabytes. */
-const MAX_UNPACKED = 64 * 1024 * 1024;
-
 export const grep = defineCommand({
   details:
     "Searches the data of PATH and everything below it, line by line, for a regular expression. " +
@@ -99,11 +96,11 @@ function counted(matches: readonly GrepMatch[]): GrepMatch[] {
 type Unpack = (path: string, data: Buffer | null) => Buffer | null;
 
 async function unpacker(onFailure: (path: string, error: Error) => void): Promise<Unpack> {
-  const { gunzipSync } = await import("node:zlib");
+  const { isGzip, unpackGzip } = await import("../text/stored/gzip.ts");
   return (path, data) => {
-    if (data === null || data[0] !== 0x1f || data[1] !== 0x8b) return data;
+    if (data === null || !isGzip(data)) return data;
     try {
-      return gunzipSync(data, { maxOutputLength: MAX_UNPACKED });
+      return unpackGzip(data);
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
       onFailure(

@@ -52,20 +52,29 @@ const UNDER_WAY = 32;
 /**
  * Calls `ask` for each path and yields the results in the same order. A path that fails becomes a
  * `failed` result and the others go on. At the end a failure is thrown: PartialError, or the last
- * error itself if all paths failed with the same exit code.
+ * error itself if all paths failed with the same exit code. `finish` is called for one result at a
+ * time, just before it is yielded.
  */
-export async function* forEachPath(
+export async function* forEachPath<One extends Result>(
   paths: readonly string[],
   what: FailedResult["what"],
-  ask: (path: string) => Promise<Result>,
+  ask: (path: string) => Promise<One>,
+  finish: (result: One) => One | Promise<One> = (result) => result,
 ): AsyncGenerator<Result> {
   const failures: TreeFailure[] = [];
   for (let start = 0; start < paths.length; start += UNDER_WAY) {
     const group = paths.slice(start, start + UNDER_WAY);
     // The session keeps the order of requests, so `delete /a/b /a` works.
     for (const [index, outcome] of (await Promise.allSettled(group.map(ask))).entries()) {
-      if (outcome.status === "fulfilled") yield outcome.value;
-      else failures.push({ path: group[index] as string, error: refusalOf(outcome.reason) });
+      let result: One;
+      try {
+        if (outcome.status === "rejected") throw outcome.reason;
+        result = await finish(outcome.value);
+      } catch (error) {
+        failures.push({ path: group[index] as string, error: refusalOf(error) });
+        continue;
+      }
+      yield result;
     }
   }
   yield* reportEach(what, failures, paths.length);

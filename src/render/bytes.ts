@@ -1,13 +1,4 @@
-import { isUtf8 } from "node:buffer";
 import type { TextLine } from "./first-rows.ts";
-
-/** UTF-8 without the control characters that no text has: what a person can read. */
-export function isReadable(bytes: Buffer): boolean {
-  return isUtf8(bytes) && !bytes.some((byte) => byte < 0x20 && !READABLE_CONTROLS.has(byte));
-}
-
-// Tab, line ends, form feed, backspace, and the escapes of coloured text.
-const READABLE_CONTROLS: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x1b]);
 
 const ROW = 16;
 

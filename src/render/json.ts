@@ -20,13 +20,20 @@ import {
   renderWith,
 } from "./renderer.ts";
 import { isoTime } from "./stat.ts";
+import { jsonView } from "./stored-view.ts";
 
 export function jsonRenderer(): Renderer {
   return { result: (result) => renderWith(renderers, result), error: jsonError };
 }
 
 const renderers: ResultRenderers = {
-  data: (result) => object({ path: result.path, ...jsonData(result), stat: jsonStat(result.stat) }),
+  data: (result) =>
+    object({
+      path: result.path,
+      ...jsonData(result),
+      ...(result.view && { view: jsonView(result.view) }),
+      stat: jsonStat(result.stat),
+    }),
   children: ({ path, children, stat }) =>
     object({ path, children, ...(stat && { stat: jsonStat(stat) }) }),
   "long-listing": ({ entries }) => ({

@@ -1,4 +1,5 @@
 /** JSON for people: indented, or on one line, and coloured. */
+import { isJsonContainer } from "../text/readable.ts";
 import type { TextLine } from "./first-rows.ts";
 import type { Paint, Theme } from "./theme.ts";
 
@@ -6,8 +7,6 @@ import type { Paint, Theme } from "./theme.ts";
  * What is nested deeper stays on one line: 18 KB of brackets would become 162 MB of indentation.
  */
 const MAX_DEPTH = 32;
-/** More is shown as it is: whether it is JSON at all would have to be found out by parsing it. */
-const MAX_LENGTH = 4 * 1024 * 1024;
 
 /**
  * The lines of an object or array, indented by two; undefined when the text is not one. Numbers and
@@ -15,12 +14,12 @@ const MAX_LENGTH = 4 * 1024 * 1024;
  * numbers and escapes.
  */
 export function jsonLines(text: string): Iterable<TextLine> | undefined {
-  return isShownAsJson(text) ? indent(text, MAX_DEPTH) : undefined;
+  return isJsonContainer(text) ? indent(text, MAX_DEPTH) : undefined;
 }
 
 /** The same on one line: `{"a": 1, "b": []}`. */
 export function jsonLine(text: string): string | undefined {
-  if (!isShownAsJson(text)) return undefined;
+  if (!isJsonContainer(text)) return undefined;
   const [line] = indent(text, 0);
   return line?.text;
 }
@@ -49,10 +48,6 @@ function paintFor(token: string, isKey: boolean, theme: Theme): Paint {
   if (unit === '"') return isKey ? theme.key : theme.string;
   if (/[-0-9]/.test(unit)) return theme.number;
   return /[tfn]/.test(unit) ? theme.literal : (text) => text;
-}
-
-function isShownAsJson(text: string): boolean {
-  return text.length <= MAX_LENGTH && /^\s*[[{]/.test(text) && isJson(text);
 }
 
 /** Brackets below `maxDepth` stay on the line they begin on. */
@@ -117,13 +112,4 @@ function tokenEnd(text: string, start: number): number {
   if ("{}[],:".includes(unit)) return at;
   while (at < text.length && !'{}[],:" \t\r\n'.includes(text[at] ?? "")) at++;
   return at;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,9 +2,9 @@
 
 import type { RanResult, WatchedResult, WatchesRemovedResult } from "../results/watches.ts";
 import { escapeName } from "../text/escape.ts";
+import { isReadable } from "../text/readable.ts";
 import { shorten } from "../text/shorten.ts";
 import { formatSize } from "../text/size.ts";
-import { isReadable } from "./bytes.ts";
 import { jsonLine, paintJson } from "./pretty-json.ts";
 import { namesFor, type Rendered, type View } from "./renderer.ts";
 import { isoTime } from "./stat.ts";

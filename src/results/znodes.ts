@@ -3,6 +3,7 @@
  */
 
 import type { Stat } from "../session/session.ts";
+import type { StoredView } from "../text/stored/view.ts";
 
 /** Asked for in a way that zkCli has given up: `get path watch`, `ls2 path`. */
 export type OldForm = "get" | "ls" | "stat" | "ls2" | "delete";
@@ -18,6 +19,8 @@ export interface DataResult {
   readonly withStat: boolean;
   /** How the caller wants the bytes; `auto` leaves it to the renderer. */
   readonly encoding: "auto" | "base64" | "hex";
+  /** What another system stored in the bytes: shown in their place. */
+  readonly view?: StoredView | undefined;
   /** Nothing is cut on a terminal, however long it is. */
   readonly isWhole?: boolean;
   /** Several paths were given: which one this is has to be said. */

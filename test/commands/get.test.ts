@@ -1,5 +1,14 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { PermissionError } from "../../src/errors.ts";
+import {
+  field,
+  hbaseMetadata,
+  javaString,
+  message,
+  PBUF,
+  varintField,
+} from "../text/stored/encode.ts";
 import { expected, outcome, type Row, run } from "./run.ts";
 
 process.env.TZ = "UTC";
@@ -20,6 +29,12 @@ numChildren = 0
 const ISO = "2026-11-16T04:42:11.000Z";
 const JAVA = "Mon Nov 16 04:42:11 UTC 2026";
 const BINARY = Buffer.from([0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x00, 0x01, 0xff]);
+const HBASE = message(
+  hbaseMetadata("master:16000"),
+  PBUF,
+  field(1, message(field(1, "host\n"), varintField(2, -1))),
+  field(3, Buffer.from([0x00, 0xff])),
+);
 
 const rows: Row[] = [
   {
@@ -157,6 +172,102 @@ const rows: Row[] = [
     exit: 3,
   },
   {
+    name: "unpacks gzip on a terminal, and names it",
+    argv: ["get", "/a"],
+    given: { "/a": gzipSync('{"n":1}') },
+    tty: true,
+    stdout: 'gzip, 7 bytes of JSON inside\n{\n  "n": 1\n}\n',
+  },
+  {
+    name: "writes gzip to a pipe as it is stored",
+    argv: ["get", "/a"],
+    given: { "/a": javaString("x") },
+    stdout: javaString("x").toString(),
+  },
+  {
+    name: "reads a Java-serialised string on a terminal, and escapes its controls",
+    argv: ["get", "/a"],
+    given: { "/a": javaString("a\u001b[2J") },
+    tty: true,
+    stdout: "Java-serialised string\na\\x1b[2J\n",
+  },
+  {
+    name: "shows the fields of what HBase stores on a terminal",
+    argv: ["get", "/a"],
+    given: { "/a": HBASE },
+    tty: true,
+    stdout:
+      'protobuf (PBUF) written by master:16000\n1 message\n  1 text "host\\n"\n' +
+      "  2 varint 18446744073709551615 (-1)\n3 bytes 00ff\n",
+  },
+  {
+    name: "shows gzip that is cut off as a hex dump on a terminal",
+    argv: ["get", "/a"],
+    given: { "/a": gzipSync("x").subarray(0, 3) },
+    tty: true,
+    stdout: "00000000  1f 8b 08                                          |...|\n",
+  },
+  {
+    name: "--view writes the view to a pipe, without its name",
+    argv: ["get", "--view", "gzip", "/a"],
+    given: { "/a": gzipSync("hello") },
+    stdout: "hello\n",
+  },
+  {
+    name: "--view hex shows text as a hex dump",
+    argv: ["get", "--view", "hex", "/a"],
+    given: { "/a": "hi" },
+    stdout: "00000000  68 69                                             |hi|\n",
+  },
+  {
+    name: "--view text leaves JSON on its line",
+    argv: ["get", "--view", "text", "/a"],
+    given: { "/a": '{"n":1}' },
+    stdout: '{"n":1}\n',
+  },
+  {
+    name: "--view json indents JSON in a pipe",
+    argv: ["get", "--view", "json", "/a"],
+    given: { "/a": '{"n":1}' },
+    stdout: '{\n  "n": 1\n}\n',
+  },
+  {
+    name: "--view protobuf reads a message without PBUF",
+    argv: ["get", "--view", "protobuf", "/a"],
+    given: { "/a": varintField(1, 7) },
+    stdout: "1 varint 7\n",
+  },
+  {
+    name: "--view refuses data of another kind with exit code 1",
+    argv: ["get", "--view", "gzip", "/a"],
+    given: { "/a": "{}" },
+    stderr: "error: /a is not gzip: the data begins with 7b 7d\n",
+    exit: 1,
+  },
+  {
+    name: "--view of several shows the others if one is of another kind",
+    argv: ["get", "--view", "gzip", "/a", "/b"],
+    given: { "/a": "{", "/b": gzipSync("[]") },
+    stdout: "[]\n",
+    stderr:
+      "error: /a is not gzip: the data begins with 7b\n" +
+      "error: 1 of 2 znodes could not be read\n",
+    exit: 8,
+  },
+  {
+    name: "--view and -x exclude each other",
+    argv: ["get", "--view", "text", "-x", "/a"],
+    given: { "/a": "x" },
+    stderr: "error: --view and -b or -x exclude each other\n",
+    exit: 2,
+  },
+  {
+    name: "names the views where one does not exist",
+    argv: ["get", "--view", "xml", "/a"],
+    stderr: "error: unknown view 'xml'\n  use one of auto, text, json, hex, gzip, java, protobuf\n",
+    exit: 2,
+  },
+  {
     name: "reports a missing znode with exit code 3",
     argv: ["get", "/a"],
     stderr: "error: no such znode: /a (NoNode)\n",
@@ -262,6 +373,25 @@ describe("get", () => {
 
   test.each(zkcli)("writes as zkCli: $name", async (row) => {
     expect(await outcome(row)).toEqual(expected(row));
+  });
+
+  test("--view adds the view to the object of JSON", async () => {
+    const { stdout } = await run(["--json", "get", "--view", "auto", "/a"], {
+      given: { "/a": HBASE },
+    });
+    const nested = [
+      { field: 1, wire: "text", value: "host\n" },
+      { field: 2, wire: "varint", value: "18446744073709551615" },
+    ];
+    expect(JSON.parse(stdout).view).toEqual({
+      kind: "protobuf",
+      hasMagic: true,
+      writer: "master:16000",
+      fields: [
+        { field: 1, wire: "message", fields: nested },
+        { field: 3, wire: "bytes", value: "00ff" },
+      ],
+    });
   });
 
   test("keeps bytes that are no text", async () => {

@@ -14,12 +14,12 @@ const GET = `\
 get: print a znode's data
 
 Examples
-  get /zookeeper/config
   get -s /app/config
   get /app/config /app/limits
+  get --view gzip /app/state
 
 Usage
-  get [-s] [-w] [-b] [-x] [--all] path [paths...]
+  get [-s] [-w] [-b] [-x] [--view kind] [--all] path [paths...]
   path          the znode
   [paths...]    more znodes
 
@@ -28,13 +28,13 @@ Options
   -w, --watch   report the next change (only in the shell)
   -b, --base64  print the data as base64
   -x, --hex     print the data as a hex dump
-  --all         print long data in full (on a terminal)
+  --view kind   auto, text, json, hex, gzip, java or protobuf
+  --all         print all rows on a terminal, not 200
 
-In a pipe get writes the exact bytes and adds nothing, not even between several
-znodes. On a terminal it indents JSON, shows binary data as a hex dump and cuts
-the output after 200 lines. With several paths, each path is printed before its
-data; a znode that cannot be read is reported on stderr, the others are printed,
-and the exit code is 8. get PATH watch is zkCli's old form of get -w PATH.
+In a pipe get writes the exact bytes and adds nothing. On a terminal it indents
+JSON, unpacks gzip, reads Java-serialised strings and protobuf, and shows other
+binary data in hex. Of several znodes one that cannot be read is reported, and
+the exit code is 8. get PATH watch is zkCli's form of get -w PATH.
 `;
 
 const rows: Row[] = [

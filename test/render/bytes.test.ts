@@ -1,20 +1,7 @@
-import { describe, expect, test } from "vitest";
-import { framedHexDump, hexLines, isReadable } from "../../src/render/bytes.ts";
+import { expect, test } from "vitest";
+import { framedHexDump, hexLines } from "../../src/render/bytes.ts";
 
 const LONG = Buffer.from(Array.from({ length: 18 }, (_, i) => i + 0x5b));
-
-describe("isReadable", () => {
-  test.each([
-    { bytes: [], readable: true },
-    { bytes: [...Buffer.from("päth\n\t\r\u001b[1m")], readable: true },
-    { bytes: [0x61, 0x00], readable: false },
-    { bytes: [0x61, 0x01], readable: false },
-    { bytes: [0xff], readable: false },
-    { bytes: [0xc3], readable: false },
-  ])("$bytes: $readable", ({ bytes, readable }) => {
-    expect(isReadable(Buffer.from(bytes))).toBe(readable);
-  });
-});
 
 const hexDump = (bytes: Buffer) => Array.from(hexLines(bytes), ({ text }) => text).join("\n");
 

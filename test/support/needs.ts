@@ -28,7 +28,7 @@ export const needs: readonly Need[] = [
     name: "a Java compiler",
     package: "default-jdk-headless",
     isPresent: () => isOnPath("javac"),
-    usedBy: new RegExp(`${JAVA_PEERS.source}|ReadProperties`),
+    usedBy: new RegExp(`${JAVA_PEERS.source}|ReadProperties|WriteStrings`),
   },
   {
     // Looked for where Debian's own /usr/bin/python3 finds it: another python3 may come first on
