@@ -1,4 +1,5 @@
 import type { TestProject } from "vitest/node";
+import { createClassArchive } from "./class-archive.ts";
 import type {} from "./shared-server.ts";
 import { startServer } from "./zookeeper-server.ts";
 
@@ -6,7 +7,8 @@ import { startServer } from "./zookeeper-server.ts";
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   // It keeps the znodes of every test in memory, and some tests read many megabytes at once; a
   // server without memory ends.
-  const server = await startServer({ jvmFlags: ["-Xmx1g"] });
+  const starting = startServer({ jvmFlags: ["-Xmx1g"] });
+  const [server] = await Promise.all([starting, createClassArchive()]);
   project.provide("zookeeper", server.address);
   return async () => {
     const { isRunning } = server;

@@ -12,13 +12,17 @@ import { join } from "node:path";
 import { sleep } from "./eventually.ts";
 import { fourLetterWord } from "./four-letter-word.ts";
 import { freePort, isListening } from "./free-port.ts";
-import { spawnJava } from "./java.ts";
+import { archiveFlags, spawnJava } from "./java.ts";
 import { ended, removeDirectory, temporaryDirectory } from "./tracked-process.ts";
 
 const READY_WITHIN_MS = 30_000;
 const STOPPED_WITHIN_MS = 5_000;
-/** A question to a server that is just starting may stay without an answer. */
-export const ASK_AGAIN_MS = 2_000;
+/**
+ * A server that is just starting may leave a question without an answer: one that comes between the
+ * opening of its port and that of its database makes it fail (NullPointerException in removeCnxn).
+ * One start in five meets that moment.
+ */
+export const ASK_AGAIN_MS = 300;
 /** TTL nodes are off by default. */
 const EXTENDED_TYPES = "-Dzookeeper.extendedTypesEnabled=true";
 
@@ -111,7 +115,8 @@ export class ZooKeeperServer {
     const log = openSync(this.#file("log"), "a");
     const { isMember, jvmFlags = [], through = [] } = this.#launch;
     const mainClass = `org.apache.zookeeper.server.${isMember ? "quorum.QuorumPeerMain" : "ZooKeeperServerMain"}`;
-    this.#child = spawnJava([EXTENDED_TYPES, ...jvmFlags, mainClass, this.#file("zoo.cfg")], {
+    const flags = [...archiveFlags(), EXTENDED_TYPES, ...jvmFlags];
+    this.#child = spawnJava([...flags, mainClass, this.#file("zoo.cfg")], {
       cwd: this.#directory,
       through,
       stdio: ["ignore", log, log],
