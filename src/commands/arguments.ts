@@ -7,11 +7,15 @@ import { parseAcl } from "../session/acl.ts";
 import { refuseSteps, resolvePath, validatePath } from "../session/path.ts";
 import type { Acl } from "../session/session.ts";
 import { parseDuration, parseZkcliDuration } from "../text/duration.ts";
+import type { InnerLine, InnerLineOptions } from "./inner-line.ts";
 
-/** Reads the data of `-` (stdin) and `@file`. */
+/** Reads what an argument only names: the data of `-` (stdin) and `@file`, and lines in a line. */
 export interface Reader {
+  /** Throws UsageError when it is called twice for one line. */
   stdin(): Promise<Buffer>;
   file(path: string): Promise<Buffer>;
+  /** Parses lines with the declarations of other commands. Throws UsageError. */
+  lines(text: string | Uint8Array, how: InnerLineOptions): Promise<readonly InnerLine[]>;
 }
 
 /**

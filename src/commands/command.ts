@@ -2,6 +2,7 @@
  * What a command is: a declaration that returns typed results. It never prints, prompts or exits.
  */
 import type { Control, Result } from "../results/result.ts";
+import type { MultiOp } from "../session/session.ts";
 import type {
   Argument,
   Flag,
@@ -70,6 +71,14 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
   ): Promise<string | undefined>;
   /** Returns the password to ask for, or undefined if the line has it. */
   secret?(args: ArgumentValues<A>, options: OptionValues<O>): Secret | undefined;
+  /**
+   * The line as operations of a transaction, for commands that can stand in `txn`. Throws
+   * UsageError for options that a transaction cannot have.
+   */
+  operations?(
+    args: ArgumentValues<A>,
+    options: OptionValues<O>,
+  ): Promise<readonly MultiOp[]> | readonly MultiOp[];
   run(
     context: Context,
     args: ArgumentValues<A>,

@@ -7,6 +7,7 @@ import { acl, flag, newZnodePath, option, optional, required, ttl } from "./argu
 import { type Context, defineCommand } from "./command.ts";
 import { behindData, data, decodeBase64, literalFlag } from "./data.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
+import { refuseInTransaction } from "./transaction-step.ts";
 import { namingParent } from "./write-failures.ts";
 
 export const create = defineCommand({
@@ -34,18 +35,20 @@ export const create = defineCommand({
   // --if-missing may have to ask whether the znode exists.
   oneFlight: (_context, _args, { parents, ifMissing, container, ttl: lifetime, hashDigests }) =>
     !parents && !ifMissing && !container && lifetime === undefined && !hashDigests,
+  async operations({ path, data: given = null, acl: list }, flags) {
+    refuseInTransaction("create", flags, ["parents", "ifMissing", "fenced"]);
+    validatePath(path, { sequential: flags.sequential });
+    const data = flags.base64 && given ? decodeBase64(given) : given;
+    const checked = flags.hashDigests ? list && (await hashed(list)) : list && checkedAcl(list);
+    return [{ op: "create", path, data, ...howToCreate(flags, checked) }];
+  },
   async run(context, { path, data: given = null, acl: list }, flags) {
     validatePath(path, { sequential: flags.sequential });
     if (flags.ifMissing && flags.sequential)
       throw new UsageError("--if-missing cannot be combined with -s: each number is new");
     const bytes = flags.base64 && given ? decodeBase64(given) : given;
     const checked = flags.hashDigests ? list && (await hashed(list)) : list && checkedAcl(list);
-    const options = {
-      signal: context.signal,
-      mode: createMode(flags),
-      ...(checked && { acl: checked }),
-      ...(flags.ttl !== undefined && { ttlMs: flags.ttl }),
-    };
+    const options = { signal: context.signal, ...howToCreate(flags, checked) };
     const writer = writerOf(context, flags.fenced);
     const creation = flags.parents
       ? createWithParents(writer, path, bytes, options)
@@ -84,6 +87,14 @@ interface ModeFlags {
   readonly ephemeral: boolean;
   readonly container: boolean;
   readonly ttl: number | undefined;
+}
+
+function howToCreate(flags: ModeFlags, acl: readonly Acl[] | undefined) {
+  return {
+    mode: createMode(flags),
+    ...(acl && { acl }),
+    ...(flags.ttl !== undefined && { ttlMs: flags.ttl }),
+  };
 }
 
 function createMode({ sequential, ephemeral, container, ttl }: ModeFlags): CreateMode {

@@ -1,6 +1,6 @@
 /** Words that stand for a znode's data. */
 import { UsageError } from "../errors.ts";
-import { flag, Outside, type ValueParser } from "./arguments.ts";
+import { flag, Outside, type Reader, type ValueParser } from "./arguments.ts";
 
 /**
  * Bytes for a znode: `-` is stdin and `@file` a file, byte for byte; `@@x` is the text `@x`; all
@@ -11,9 +11,19 @@ export const data: ValueParser<Buffer> = (text, { isVerbatim = false, isLiteral 
   if (isVerbatim || isLiteral) return Buffer.from(text);
   if (text === "-") return new Outside((reader) => reader.stdin());
   if (text.startsWith("@@")) return Buffer.from(text.slice(1));
-  if (text.startsWith("@")) return new Outside((reader) => reader.file(text.slice(1)));
+  if (text.startsWith("@")) return new Outside((reader) => uploaded(text.slice(1), reader));
   return Buffer.from(text);
 };
+
+async function uploaded(file: string, reader: Reader): Promise<Buffer> {
+  try {
+    return await reader.file(file);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const hint = `to store the text @${file}, write @@${file}`;
+    throw new UsageError(error.message, { cause: error.cause, hint });
+  }
+}
 
 /** Parses a word after data: if it is invalid, it is mostly the second word of unquoted data. */
 export function behindData<T>(parse: ValueParser<T>): ValueParser<T> {

@@ -11,6 +11,7 @@ import {
   pathWords,
   refuseVersions,
 } from "./several-paths.ts";
+import { refuseInTransaction } from "./transaction-step.ts";
 import { namingRoot, namingVersion } from "./write-failures.ts";
 
 export const deleteNode = defineCommand({
@@ -28,11 +29,17 @@ export const deleteNode = defineCommand({
     fenced: fencedFlag,
   },
   oneFlight: (_context, args) => wordsOf(args).paths.length === 1,
+  operations(args, options) {
+    refuseInTransaction("delete", options, ["fenced"]);
+    const { paths, oldWord } = wordsOf(args);
+    refuseVersions(args.paths);
+    const how = expectedVersion(options.version, versionOf(oldWord));
+    return paths.map((path) => ({ op: "delete", path, ...how }));
+  },
   run(context, args, options) {
     const { paths, oldWord } = wordsOf(args);
     refuseVersions(args.paths);
-    const positional =
-      oldWord === undefined ? undefined : (version(oldWord, context.shell) as number);
+    const positional = versionOf(oldWord);
     const how = { signal: context.signal, ...expectedVersion(options.version, positional) };
     const writer = writerOf(context, options.fenced);
     const deleteOne = async (path: string): Promise<Result> => {
@@ -42,6 +49,10 @@ export const deleteNode = defineCommand({
     return paths.length === 1 ? deleteOne(args.path) : forEachPath(paths, "delete", deleteOne);
   },
 });
+
+function versionOf(word: string | undefined): number | undefined {
+  return word === undefined ? undefined : (version(word, { cwd: "/" }) as number);
+}
 
 function wordsOf({
   path,

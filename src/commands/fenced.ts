@@ -11,8 +11,16 @@ export const fencedFlag = flag("", "write only while the lock around this comman
  * tickets named in the environment in the same transaction. Throws UsageError if the environment
  * names no ticket.
  */
-export function writerOf({ session, program }: Context, isFenced: boolean): Writer {
-  if (!isFenced) return session();
+export function writerOf(context: Context, isFenced: boolean): Writer {
+  if (!isFenced) return context.session();
+  return fencedWriter(context.session(), fencingTickets(context));
+}
+
+/**
+ * The tickets that a fenced write checks. Throws UsageError if the environment names none, or one
+ * that proves nothing.
+ */
+export function fencingTickets({ program }: Context): readonly string[] {
   const tickets = ticketsAround(program.env);
   if (tickets.length === 0) {
     throw new UsageError(
@@ -31,7 +39,7 @@ export function writerOf({ session, program }: Context, isFenced: boolean): Writ
       },
     );
   }
-  return fencedWriter(session(), [...new Set(tickets.map(({ node }) => node))]);
+  return [...new Set(tickets.map(({ node }) => node))];
 }
 
 interface LockAround {

@@ -7,6 +7,7 @@ import { defineCommand } from "./command.ts";
 import { behindData, data, decodeBase64, literalFlag } from "./data.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
 import { expectedVersion } from "./request-options.ts";
+import { refuseInTransaction } from "./transaction-step.ts";
 import { namingParent, namingVersion } from "./write-failures.ts";
 
 export const set = defineCommand({
@@ -32,6 +33,11 @@ export const set = defineCommand({
     fenced: fencedFlag,
   },
   oneFlight: (_context, _args, { create }) => !create,
+  operations({ path, data: given, version: positional }, options) {
+    refuseInTransaction("set", options, ["create", "fenced"]);
+    const bytes = options.base64 ? decodeBase64(given) : given;
+    return [{ op: "setData", path, data: bytes, ...expectedVersion(options.version, positional) }];
+  },
   async run(context, { path, data: given, version: positional }, options) {
     const bytes = options.base64 ? decodeBase64(given) : given;
     const how = { signal: context.signal, ...expectedVersion(options.version, positional) };

@@ -114,6 +114,17 @@ const renderers: ResultRenderers = {
   acl: ({ path, acl, stat }) => object({ path, acl: acl.map(jsonAcl), stat: jsonStat(stat) }),
   "acl-changed": ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
   "tree-acl-changed": ({ path, count }) => object({ path, changed: count }),
+  transaction: ({ steps, isDryRun, zxid }) =>
+    object({
+      dryRun: isDryRun,
+      ...(zxid !== undefined && { zxid: hexId(zxid) }),
+      results: steps.map(({ line: number, op, path, stat }) => ({
+        line: number,
+        op,
+        path,
+        ...(stat && { stat: jsonStat(stat) }),
+      })),
+    }),
   identified: ({ scheme }) => object({ scheme }),
   identities: ({ identities }) => object({ identities }),
   synced: ({ path }) => object({ path }),

@@ -31,6 +31,8 @@ export interface Failure {
   readonly exitCode: number;
   readonly code?: number;
   readonly path?: string;
+  /** In a transaction: the index of the operation that was refused. */
+  readonly opIndex?: number;
   readonly hint?: string;
   /** The command that failed, if it came to one. */
   readonly command?: string;

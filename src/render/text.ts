@@ -32,6 +32,7 @@ import {
   type View,
 } from "./renderer.ts";
 import { isoTime, statLines, statTable } from "./stat.ts";
+import { textTransaction } from "./transaction.ts";
 import { treeRenderers } from "./trees.ts";
 import { textRan, textWatched } from "./watch.ts";
 import { watchEventLine } from "./watch-event.ts";
@@ -92,6 +93,7 @@ function textRenderers(view: View): ResultRenderers {
         count > 1 ? `Deleted ${name(path)} and ${count - 1} below it\n` : `Deleted ${name(path)}\n`,
       ),
     }),
+    transaction: (result) => textTransaction(result, view),
     failed: ({ error }) => ({
       err: `${view.theme.error("error:")} ${escapeName(error.message)}\n`,
     }),

@@ -68,6 +68,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     exported: help.result,
     "tree-written": help.result,
     waited: help.result,
+    transaction: help.result,
     created: ({ path, existed = false }) => ({
       err: existed ? `${name(path)} exists\n` : `Created ${name(path)}\n`,
     }),

@@ -9,6 +9,7 @@ import type { LockReportResult } from "./lock-reports.ts";
 import type { LockResult } from "./locks.ts";
 import type { QuotasResult } from "./quotas.ts";
 import type { ShellResult } from "./shell.ts";
+import type { TransactionResult } from "./transactions.ts";
 import type { TreeResult } from "./trees.ts";
 import type { WatchResult } from "./watches.ts";
 import type { ZnodeResult } from "./znodes.ts";
@@ -16,6 +17,7 @@ import type { ZnodeResult } from "./znodes.ts";
 export type Result =
   | ZnodeResult
   | TreeResult
+  | TransactionResult
   | AccessResult
   | QuotasResult
   | LockResult

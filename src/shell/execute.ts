@@ -1,12 +1,12 @@
 /** Runs an invocation and writes its results. Every front end uses this. */
-import { Outside, type Reader } from "../commands/arguments.ts";
 import type { Context } from "../commands/command.ts";
-import { cannotRead, RefusedError, UsageError } from "../errors.ts";
+import { RefusedError } from "../errors.ts";
 import { ExitCode, exitCodeOfResult } from "../exit-codes.ts";
-import { type Io, readAll } from "../io/io.ts";
+import type { Io } from "../io/io.ts";
 import type { Rendered, Renderer, Status } from "../render/renderer.ts";
 import { type Control, isControl, type Result } from "../results/result.ts";
 import { Frame } from "./frame.ts";
+import { fetchOutside, hasOutside, outsideReader, type Values } from "./outside-values.ts";
 import type { Invocation } from "./parsing/parser.ts";
 
 /** Asks the user. Present only if a user can answer. */
@@ -233,41 +233,4 @@ async function writeAtOnce(
   // not fail because of them.
   if (err !== undefined && err.length > 0) await io.writer.write(io.stderr, err).catch(() => {});
   if (status !== undefined) onStatus?.(status);
-}
-
-type Values = Invocation["args"];
-
-function hasOutside(values: Values): boolean {
-  for (const key in values) if (values[key] instanceof Outside) return true;
-  return false;
-}
-
-async function fetchOutside(values: Values, reader: Reader): Promise<Values> {
-  if (!hasOutside(values)) return values;
-  const entries = Object.entries(values);
-  const fetched = entries.map(async ([key, value]) => [
-    key,
-    value instanceof Outside ? await value.read(reader) : value,
-  ]);
-  return Object.fromEntries(await Promise.all(fetched));
-}
-
-function outsideReader({
-  io,
-  context,
-  readStdin = () => readAll(io.stdin, context.signal),
-}: Execution): Reader {
-  return {
-    stdin: readStdin,
-    async file(path) {
-      try {
-        return await io.files.read(path);
-      } catch (cause) {
-        throw new UsageError(cannotRead(path, cause), {
-          cause,
-          hint: `to store the text @${path}, write @@${path}`,
-        });
-      }
-    },
-  };
 }

@@ -77,6 +77,7 @@ describe("data", () => {
   const reader = {
     stdin: async () => Buffer.from("stdin"),
     file: async (path: string) => Buffer.from(`file ${path}`),
+    lines: async () => [],
   };
   test.each([
     { word: "", text: "" },

@@ -7,6 +7,7 @@ import {
   type Data,
   type Identity,
   type MultiOp,
+  type MultiResult,
   OPEN_ACL,
   type ReadOp,
   type ReadResult,
@@ -152,6 +153,10 @@ export class StubSession {
   }
 
   async setData(path: string, data: Buffer | null, options: VersionOptions = {}): Promise<Stat> {
+    return this.#write(path, data, options);
+  }
+
+  #write(path: string, data: Buffer | null, options: VersionOptions): Stat {
     this.#ask("setData", path, options);
     const znode = this.#checkVersion(path, options.version);
     znode.data = data;
@@ -194,25 +199,40 @@ export class StubSession {
     return znode.stat;
   }
 
-  /** All or nothing, as far as failures and children go. */
+  /** All or nothing, as far as failures, versions and children go. */
   async multi(
     ops: readonly MultiOp[],
     { signal }: CallOptions = {},
-  ): Promise<{ results: []; zxid: bigint }> {
+  ): Promise<{ results: readonly MultiResult[]; zxid: bigint }> {
     this.asked.push(`multi ${ops.map(({ op, path }) => `${op} ${path}`).join(", ")}`);
     if (signal?.aborted) throw new InterruptedError();
     const before = new Map([...this.#znodes].map(([path, znode]) => [path, { ...znode }]));
+    const results: MultiResult[] = [];
     try {
-      for (const op of ops) {
-        if (op.op === "create") this.#make(op.path, op.data ?? null, {});
-        else this.#remove(op.path, {});
-      }
+      for (const op of ops) results.push(this.#step(op));
     } catch (error) {
       this.#znodes.clear();
       for (const [path, znode] of before) this.#znodes.set(path, znode);
+      if (error instanceof Error) Object.assign(error, { opIndex: results.length });
       throw error;
     }
-    return { results: [], zxid: this.#zxid };
+    return { results, zxid: this.#zxid };
+  }
+
+  #step(op: MultiOp): MultiResult {
+    switch (op.op) {
+      case "create":
+        return { op: "create", path: this.#make(op.path, op.data ?? null, op) };
+      case "setData":
+        return { op: "setData", stat: this.#write(op.path, op.data, op) };
+      case "delete":
+        this.#remove(op.path, op);
+        return { op: "delete" };
+      case "check":
+        this.#ask("check", op.path, {});
+        this.#checkVersion(op.path, op.version);
+        return { op: "check" };
+    }
   }
 
   async sync(path: string, options: CallOptions = {}): Promise<void> {

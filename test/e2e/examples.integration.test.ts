@@ -15,6 +15,10 @@ const BEFORE: Readonly<Record<string, string>> = {
   "create /app/secret x auth::cdrwa": "delete /app/secret; addauth digest ann:secret",
   "set -v 3 /app/config off": "set /app/config 1; set /app/config 2; set /app/config 3",
   "delete -v 3 /app/old": "set /app/old 1; set /app/old 2; set /app/old 3",
+  "txn 'create /app/new 1' 'set -v 3 /app/config on' 'delete /app/old'":
+    "set /app/config 1; set /app/config 2; set /app/config 3",
+  "txn 'check /app/config 3' 'create -s /app/job- x'":
+    "set /app/config 1; set /app/config 2; set /app/config 3",
   "setAcl /app/config world:anyone:r,auth::cdrwa": "addauth digest ann:secret",
   "get /app/config /app/limits": "create /app/limits",
   "delete /app/old/a /app/old": "create /app/old/a",
@@ -79,6 +83,10 @@ beforeAll(async () => {
   // Its own: quotas are no part of a chroot, and examples are written for the root.
   server = await startServer();
   writeFileSync(join(directory, "config.json"), '{"debug":true}');
+  writeFileSync(
+    join(directory, "release.zk"),
+    "# a release\ncreate /app/new\nset /app/config on\n",
+  );
   writeFileSync(join(directory, "members.cfg"), "server.1=127.0.0.1:2888:3888;2181\n");
 });
 

@@ -23,6 +23,8 @@ const MORE: readonly string[] = [
   "set -s /app x",
   "set -v 3 /app x",
   "delete -v 3 /app",
+  "txn --json 'create -s -e /app/n- x' 'set -s /app y' 'delete /app/x /app/y' 'check /app'",
+  "txn --dry-run 'create -t 10s /app/t x' 'set -v 3 /app y'",
   "deleteall -b 0 /app",
   "--yes deleteall /app",
   "deleteall --dry-run /app",

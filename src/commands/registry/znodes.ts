@@ -44,6 +44,11 @@ export const znodes: readonly GroupEntry[] = [
     load: async () => (await import("../deleteall.ts")).deleteall,
   },
   {
+    name: "txn",
+    summary: "carry out several writes as one, or none of them",
+    load: async () => (await import("../txn.ts")).txn,
+  },
+  {
     name: "getAllChildrenNumber",
     summary: "count all znodes below a znode",
     load: async () => (await import("../get-all-children-number.ts")).getAllChildrenNumber,

@@ -75,6 +75,7 @@ function toFailure(error: unknown, options: ReportOptions): Failure {
     ...(error instanceof ViewEndedError && { isExpected: true }),
     ...(error.code !== undefined && { code: error.code }),
     ...(error.path !== undefined && { path: error.path }),
+    ...(error.opIndex !== undefined && { opIndex: error.opIndex }),
     ...(hint !== undefined && { hint }),
   };
 }

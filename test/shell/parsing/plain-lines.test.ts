@@ -89,9 +89,10 @@ async function outcome(parsing: () => Promise<Invocation> | Invocation): Promise
 
 /** What is read from outside is a function, and no two are equal. */
 function comparable(values: Invocation["args"]): unknown {
+  const own = (value: unknown) => (value instanceof Outside ? "from outside" : value);
   return Object.entries(values).map(([key, value]) => [
     key,
-    value instanceof Outside ? "from outside" : value,
+    Array.isArray(value) ? value.map(own) : own(value),
   ]);
 }
 
