@@ -65,6 +65,13 @@ export class ConflictError extends ZkshError {
   }
 }
 
+/** What is wrong with the TLS of a server that was not reached, where the client can do something. */
+export type TlsProblem =
+  /** No authority that is trusted has signed the server's certificate. */
+  | "untrusted-certificate"
+  /** The server was asked in plain text, and expects TLS. */
+  | "tls-expected";
+
 /**
  * There is no usable session: `unreachable`, `connection-loss`, `session-expired`,
  * `session-closed`, `session-moved`. After `connection-loss` the fate of the request is unknown;
@@ -74,15 +81,22 @@ export class ConflictError extends ZkshError {
 export class ConnectionError extends ZkshError {
   readonly sent: boolean;
   readonly isOversized: boolean;
+  /** With `unreachable`. */
+  readonly tlsProblem: TlsProblem | undefined;
 
   constructor(
     reason: string,
     message: string,
-    details: ErrorDetails & { sent?: boolean; isOversized?: boolean } = {},
+    details: ErrorDetails & {
+      sent?: boolean;
+      isOversized?: boolean;
+      tlsProblem?: TlsProblem | undefined;
+    } = {},
   ) {
     super(reason, message, details);
     this.sent = details.sent ?? true;
     this.isOversized = details.isOversized ?? false;
+    this.tlsProblem = details.tlsProblem;
   }
 }
 
@@ -158,37 +172,5 @@ export class InterruptedError extends ZkshError {
     const { cause } = details;
     this.signal = details.signal ?? (cause instanceof InterruptedError ? cause.signal : undefined);
     this.outcome = details.outcome;
-  }
-}
-
-const FILE_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file",
-  EACCES: "permission denied",
-  EISDIR: "it is a directory",
-  ENOSPC: "no space left on the device",
-};
-
-/**
- * Why a file could not be read, as a sentence: `cannot read /nope: no such file`. `name` is how the
- * file is shown.
- */
-export function cannotRead(name: string, cause: unknown): string {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return `cannot read ${name}: ${FILE_ERRORS[/^E[A-Z]+/.exec(why)?.[0] ?? ""] ?? why}`;
-}
-
-/** A file could not be written, as an error. */
-export function cannotWrite(name: string, cause: unknown): UsageError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const reason = FILE_ERRORS[/^E[A-Z]+/.exec(why)?.[0] ?? ""] ?? why;
-  return new UsageError(`cannot write ${name}: ${reason}`, { cause });
-}
-
-/**
- * A live view was left with Ctrl-C, which is its usual end: there is nothing to say to a person.
- */
-export class ViewEndedError extends InterruptedError {
-  constructor(cause: unknown) {
-    super(undefined, { cause });
   }
 }

@@ -19,6 +19,7 @@ export {
   PartialError,
   PermissionError,
   RefusedError,
+  type TlsProblem,
   UsageError,
   ZkshError,
 } from "./errors.ts";

@@ -1,9 +1,10 @@
-import { cannotWrite } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { ChangesUnder } from "../recipes/trees/changed-under.ts";
 import { type EntryWithAcl, readAcls } from "../recipes/trees/read-acls.ts";
 import { readTree } from "../recipes/trees/read-tree.ts";
 import { headerLine, znodeLine, znodeOf } from "../recipes/trees/tree-file.ts";
 import { kindOf } from "../session/node-kind.ts";
+import { cannotWrite } from "../text/file-failures.ts";
 import { flag, option, optional, word, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import type { FileDraft } from "./context.ts";
@@ -92,6 +93,6 @@ async function opened<T>(work: Promise<T>, file: string): Promise<T> {
   try {
     return await work;
   } catch (cause) {
-    throw cannotWrite(file, cause);
+    throw new UsageError(cannotWrite(file, cause), { cause });
   }
 }

@@ -1,6 +1,7 @@
 /** Reads an export; a file that cannot be read is an error of the line, not of the program. */
-import { cannotRead, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { readTreeFile, type TreeFile } from "../recipes/trees/tree-file.ts";
+import { cannotRead } from "../text/file-failures.ts";
 import type { Context } from "./command.ts";
 
 /** `-` is stdin. */

@@ -1,5 +1,6 @@
-import { cannotRead, OperationError, UsageError } from "../errors.ts";
+import { OperationError, UsageError } from "../errors.ts";
 import { isLoopback } from "../session/connect-string.ts";
+import { cannotRead } from "../text/file-failures.ts";
 import { option, type ValueParser, word } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import type { Context } from "./context.ts";

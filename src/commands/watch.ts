@@ -1,5 +1,5 @@
 import { limitWait } from "../async/limit-wait.ts";
-import { DeadlineError, OperationError, UsageError, ViewEndedError } from "../errors.ts";
+import { DeadlineError, OperationError, UsageError } from "../errors.ts";
 import { TreeFollower } from "../recipes/watching/follow-tree.ts";
 import { ZnodeFollower } from "../recipes/watching/follow-znode.ts";
 import { followForever } from "../recipes/watching/watched-changes.ts";
@@ -17,6 +17,7 @@ import {
 import { defineCommand } from "./command.ts";
 import { nextSession } from "./next-session.ts";
 import { isChange, type Outcome, runOnChange } from "./run-on-change.ts";
+import { ViewEndedError } from "./view-ended-error.ts";
 
 const count: ValueParser<number> = (text) => {
   if (/^[1-9]\d*$/.test(text)) return Number(text);

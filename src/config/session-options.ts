@@ -1,7 +1,8 @@
 /** The options of a session: the settings together with the contents of the files they name. */
-import { cannotRead, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { isSocket, parseConnectString } from "../session/connect-string.ts";
 import type { SessionOptions, TlsOptions } from "../session/options.ts";
+import { cannotRead } from "../text/file-failures.ts";
 import type { TlsProperties } from "./client-properties.ts";
 import { parseAuth, type Settings, tlsDisagreement } from "./settings.ts";
 import { openFileWarning, sessionWarnings, type Warnings } from "./warnings.ts";

@@ -1,8 +1,9 @@
 /** Values of a line that come from stdin or a file, or from lines within the line (`txn`). */
 import { Outside, type Reader } from "../commands/arguments.ts";
 import type { Context } from "../commands/command.ts";
-import { cannotRead, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { type Io, readAll } from "../io/io.ts";
+import { cannotRead } from "../text/file-failures.ts";
 import type { Invocation } from "./parsing/parser.ts";
 
 export type Values = Invocation["args"];

@@ -56,6 +56,20 @@ describe("a server list without a server", () => {
     expect(durationMs).toBeLessThan(8_000);
   });
 
+  test("that expects TLS is told with the option for it", async () => {
+    const secure = await startFakeServer({
+      handshake: "silent",
+      onRequest: () => {},
+      onConnection: (connection) => connection.raw(Buffer.from("15030300020246", "hex")),
+    });
+    const { code, stderr } = await runZksh(["-s", secure.address, "get", "/x"]);
+    await secure.close();
+    expect(code).toBe(6);
+    expect(stderr).toMatch(
+      /\(the server expects TLS on this port\)\n.*use --tls, or --tls-ca FILE/,
+    );
+  });
+
   test("is one JSON object on stderr when JSON is asked for", async () => {
     const { code, stdout, stderr } = await runZksh([
       "--json",

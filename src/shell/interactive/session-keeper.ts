@@ -8,6 +8,7 @@ import { ConnectionError } from "../../errors.ts";
 import type { Session, StateChange } from "../../session/session.ts";
 import { hexId } from "../../text/hex-id.ts";
 import type { FrontEnd } from "../front-end.ts";
+import { TLS_HINTS } from "../reports/hints.ts";
 import type { ShellState } from "../shell-state.ts";
 import type { Screen } from "./screen.ts";
 import type { LostResources, SessionResources } from "./session-resources.ts";
@@ -172,7 +173,12 @@ export class SessionKeeper {
     if (isNews) {
       const why = error instanceof Error ? error.message : String(error);
       const { frontEnd, screen } = this.#options;
-      const hint = frontEnd.settings.isDefaultServer ? " (zksh --embedded needs no server)" : "";
+      const tlsProblem = error instanceof ConnectionError ? error.tlsProblem : undefined;
+      const hint = tlsProblem
+        ? ` (${TLS_HINTS[tlsProblem]})`
+        : frontEnd.settings.isDefaultServer
+          ? " (zksh --embedded needs no server)"
+          : "";
       screen.message(`${why}; retrying in the background${hint}`);
     }
     const isUnreachable = error instanceof ConnectionError && error.reason === "unreachable";

@@ -1,3 +1,5 @@
+import type { TlsProblem } from "../../errors.ts";
+
 /** Hints by command and reason, for errors without their own hint. `*` is every other command. */
 const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   create: {
@@ -40,6 +42,11 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
+export const TLS_HINTS: Readonly<Record<TlsProblem, string>> = {
+  "untrusted-certificate": "name the file with the certificate of the server's CA: --tls-ca FILE",
+  "tls-expected": "use --tls, or --tls-ca FILE with the certificate of the server's CA",
+};
+
 export interface HintDetails {
   /** No option and no variable names a server. */
   readonly isDefaultServer?: boolean | undefined;
@@ -47,16 +54,19 @@ export interface HintDetails {
   readonly isAtPrompt?: boolean | undefined;
   /** The limit that a semaphore's path records. */
   readonly recordedLimit?: number | undefined;
+  /** Why a server could not be reached. */
+  readonly tlsProblem?: TlsProblem | undefined;
 }
 
 export function hintFor(
   command: string | undefined,
   reason: string,
-  { isDefaultServer = false, isAtPrompt = false, recordedLimit }: HintDetails = {},
+  { isDefaultServer = false, isAtPrompt = false, recordedLimit, tlsProblem }: HintDetails = {},
 ): string | undefined {
   // Elsewhere the program ends with its session.
   if (isAtPrompt && reason === "session-expired")
     return "the shell opens a new session: type the command again";
+  if (tlsProblem !== undefined) return TLS_HINTS[tlsProblem];
   // A user who gave servers needs no hint about giving servers.
   if (isDefaultServer && reason === "unreachable" && command !== "connect") {
     return "give the servers with -s HOSTS, or use --embedded to try zksh without a server";

@@ -1,4 +1,5 @@
-import { LockError, ViewEndedError, ZkshError } from "../../errors.ts";
+import { ViewEndedError } from "../../commands/view-ended-error.ts";
+import { ConnectionError, LockError, ZkshError } from "../../errors.ts";
 import { exitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
 import type { Failure, Renderer } from "../../render/renderer.ts";
@@ -65,6 +66,7 @@ function toFailure(error: unknown, options: ReportOptions): Failure {
           isDefaultServer,
           isAtPrompt,
           recordedLimit: error instanceof LockError ? error.recordedLimit : undefined,
+          tlsProblem: error instanceof ConnectionError ? error.tlsProblem : undefined,
         })
       : undefined;
   const hint = hintOf(explanation?.hint ?? error.hint ?? own, nearby, servers);

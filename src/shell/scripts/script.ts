@@ -1,5 +1,6 @@
 /** The front end for scripts: -c, -f, and what is piped in. */
-import { cannotRead, UsageError } from "../../errors.ts";
+import { UsageError } from "../../errors.ts";
+import { cannotRead } from "../../text/file-failures.ts";
 import type { FrontEnd } from "../front-end.ts";
 import type { Statement } from "../parsing/lexer.ts";
 import type { ScriptText } from "../parsing/script-text.ts";

@@ -16,6 +16,12 @@ describe("hintFor", () => {
     expect(hintFor("get", "unreachable")).toBeUndefined();
   });
 
+  test("a server with a TLS problem leads to the option for it, before any other hint", () => {
+    const untrusted = { isDefaultServer: true, tlsProblem: "untrusted-certificate" } as const;
+    expect(hintFor("get", "unreachable", untrusted)).toContain("--tls-ca FILE");
+    expect(hintFor("get", "unreachable", { tlsProblem: "tls-expected" })).toContain("use --tls,");
+  });
+
   test("a command whose session expired is to be typed again only at the prompt", () => {
     expect(hintFor("get", "session-expired", { isAtPrompt: true })).toContain("again");
     expect(hintFor("get", "session-expired")).toBeUndefined();

@@ -1,5 +1,7 @@
 /** Why a server could not be used, in words, and whether trying again soon can help. */
 
+import type { TlsProblem } from "../../../errors.ts";
+
 export interface ConnectFailure {
   readonly says: string;
   /**
@@ -7,6 +9,7 @@ export interface ConnectFailure {
    * `refused`: no server listens there now. `transient`: anything else.
    */
   readonly kind: "permanent" | "refused" | "transient";
+  readonly tlsProblem?: TlsProblem;
 }
 
 /**
@@ -21,6 +24,10 @@ interface SocketError extends NodeJS.ErrnoException {
 const transient = (says: string): ConnectFailure => ({ says, kind: "transient" });
 const refused = (says: string): ConnectFailure => ({ says, kind: "refused" });
 const permanent = (says: string): ConnectFailure => ({ says, kind: "permanent" });
+const untrusted = (says: string): ConnectFailure => ({
+  ...permanent(says),
+  tlsProblem: "untrusted-certificate",
+});
 
 const BY_CODE: Readonly<Record<string, ConnectFailure>> = {
   ECONNREFUSED: refused("connection refused"),
@@ -36,23 +43,21 @@ const BY_CODE: Readonly<Record<string, ConnectFailure>> = {
   ETIMEDOUT: transient("no answer"),
   CERT_HAS_EXPIRED: permanent("the server's certificate has expired"),
   CERT_NOT_YET_VALID: permanent("the server's certificate is not valid yet"),
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: permanent(
-    "the server's certificate is not signed by a trusted CA; give the right one with --tls-ca",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted(
+    "the server's certificate is not signed by a trusted CA",
   ),
-  UNABLE_TO_GET_ISSUER_CERT: permanent(
-    "the server's certificate is not signed by a trusted CA; give the right one with --tls-ca",
+  UNABLE_TO_GET_ISSUER_CERT: untrusted("the server's certificate is not signed by a trusted CA"),
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted(
+    "the server's certificate is not signed by a trusted CA",
   ),
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: permanent(
-    "the server's certificate is not signed by a trusted CA; give the right one with --tls-ca",
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted(
+    "the server's certificate is signed by a CA that is not trusted",
   ),
-  SELF_SIGNED_CERT_IN_CHAIN: permanent(
-    "the server's certificate is signed by a CA that is not trusted; give it with --tls-ca",
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted(
+    "the server's certificate is self-signed, and it is not trusted",
   ),
-  DEPTH_ZERO_SELF_SIGNED_CERT: permanent(
-    "the server's certificate is self-signed; trust it with --tls-ca",
-  ),
-  CERT_SIGNATURE_FAILURE: permanent(
-    "the server's certificate is not signed by the CA given with --tls-ca",
+  CERT_SIGNATURE_FAILURE: untrusted(
+    "the server's certificate is not signed by the CA that is trusted",
   ),
   CERT_REVOKED: permanent("the server's certificate has been revoked"),
   ERR_SSL_WRONG_VERSION_NUMBER: permanent("the server does not speak TLS on this port"),
@@ -115,7 +120,7 @@ export function strangerFailure(bytes: Buffer): ConnectFailure {
   const text = bytes.subarray(0, 8).toString("latin1");
   if (text.startsWith("HTTP")) return permanent("not a ZooKeeper server: it answers in HTTP");
   if (bytes[0] === 0x15 && bytes[1] === 0x03)
-    return permanent("the server expects TLS on this port: use --tls");
+    return { ...permanent("the server expects TLS on this port"), tlsProblem: "tls-expected" };
   if (/^SSH-/.test(text)) return permanent("not a ZooKeeper server: it answers in SSH");
   return permanent("not a ZooKeeper server: it answers in another protocol");
 }

@@ -1,9 +1,13 @@
 import { startTimer } from "../../../async/timer.ts";
+import type { TlsProblem } from "../../../errors.ts";
 import type { SessionOptions } from "../../options.ts";
 import type { Clock } from "../lifetime/clock.ts";
 import type { ServerList } from "./server-list.ts";
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 10_000;
+
+/** Told that no server was found, and why. */
+export type GivenUp = (message: string, tlsProblem: TlsProblem | undefined) => void;
 
 /** How long a session that has no server yet goes on looking for one. */
 export class ConnectTimeout {
@@ -12,16 +16,11 @@ export class ConnectTimeout {
   readonly #refusedLimitMs: number;
   readonly #servers: ServerList;
   readonly #clock: Clock;
-  readonly #onGivenUp: (message: string) => void;
+  readonly #onGivenUp: GivenUp;
   #startedAt = 0;
   #stopTimer: (() => void) | undefined;
 
-  constructor(
-    options: SessionOptions,
-    servers: ServerList,
-    clock: Clock,
-    onGivenUp: (message: string) => void,
-  ) {
+  constructor(options: SessionOptions, servers: ServerList, clock: Clock, onGivenUp: GivenUp) {
     this.limitMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
     this.#refusedLimitMs = options.refusedTimeoutMs ?? this.limitMs;
     this.#servers = servers;
@@ -56,6 +55,7 @@ export class ConnectTimeout {
 
   #giveUp(within: string): void {
     this.stop();
-    this.#onGivenUp(`cannot connect to ZooKeeper${within}: ${this.#servers.summary()}`);
+    const message = `cannot connect to ZooKeeper${within}: ${this.#servers.summary()}`;
+    this.#onGivenUp(message, this.#servers.tlsProblem);
   }
 }

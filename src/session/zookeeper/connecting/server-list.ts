@@ -1,6 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import type { TlsProblem } from "../../../errors.ts";
 import { formatAddress, isSocket } from "../../connect-string.ts";
 import type { ServerAddress } from "../../options.ts";
 import { type ConnectFailure, connectFailureOf } from "./connect-failures.ts";
@@ -103,6 +104,12 @@ export class ServerList {
       .map((server) => formatAddress(server))
       .map((address) => `${address} (${this.#failures.get(address)?.says ?? "no answer"})`)
       .join(", ");
+  }
+
+  /** The first of the servers' problems with TLS. */
+  get tlsProblem(): TlsProblem | undefined {
+    const failures = this.#servers.map((server) => this.#failures.get(formatAddress(server)));
+    return failures.find((failure) => failure?.tlsProblem)?.tlsProblem;
   }
 
   async #rest(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import type { TlsProblem } from "../../../errors.ts";
 import { FrameReader } from "../../../wire/frames.ts";
 import type { ConnectResponse } from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
@@ -37,7 +38,7 @@ export interface ServerSearchEvents {
   /** An attempt has failed, and the requests sent with its handshake; the search goes on. */
   attemptFailed(): void;
   /** There was no server in the time for finding the first one: the search is over. */
-  unreachable(message: string): void;
+  unreachable(message: string, tlsProblem: TlsProblem | undefined): void;
   /**
    * The server attached to is read-only, and the one at `address`, which will be tried next, is
    * not.
@@ -79,8 +80,8 @@ export class ServerSearch {
     this.#clock = clock;
     this.#events = events;
     this.#servers = new ServerList(options.servers);
-    this.#connectTimeout = new ConnectTimeout(options, this.#servers, clock, (message) =>
-      events.unreachable(message),
+    this.#connectTimeout = new ConnectTimeout(options, this.#servers, clock, (...why) =>
+      events.unreachable(...why),
     );
   }
 

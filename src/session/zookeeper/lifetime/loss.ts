@@ -1,4 +1,9 @@
-import { ConnectionError, PermissionError, type ZkshError } from "../../../errors.ts";
+import {
+  ConnectionError,
+  PermissionError,
+  type TlsProblem,
+  type ZkshError,
+} from "../../../errors.ts";
 import { ErrorCode } from "../../../wire/protocol.ts";
 import type { LostReason } from "../../session.ts";
 import { errorName } from "../requests/error-codes.ts";
@@ -18,10 +23,11 @@ export function closed(): Loss {
 }
 
 /** No server was ever found. */
-export function unreachable(message: string): Loss {
+export function unreachable(message: string, tlsProblem?: TlsProblem): Loss {
   const error = new ConnectionError("unreachable", message, {
     code: ErrorCode.connectionLoss,
     sent: false,
+    tlsProblem,
   });
   return {
     reason: "unreachable",

@@ -1,3 +1,4 @@
+import type { TlsProblem } from "../../../errors.ts";
 import { formatDuration } from "../../../text/duration.ts";
 import { hexId } from "../../../text/hex-id.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
@@ -189,8 +190,8 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     this.#failUnanswered();
   }
 
-  unreachable(message: string): void {
-    this.end(unreachable(message));
+  unreachable(message: string, tlsProblem: TlsProblem | undefined): void {
+    this.end(unreachable(message, tlsProblem));
   }
 
   foundReadWrite(address: string): void {

@@ -37,11 +37,12 @@ export function errorOf(
   const isLostOnTheWay = lost?.reason === "closed" && losses > 0;
   if (lost !== undefined && isSessionEnd(failure.code) && !isLostOnTheWay) {
     if (!(lost.error instanceof ConnectionError)) return lost.error;
-    const { reason, message, code = ErrorCode.sessionExpired } = lost.error;
+    const { reason, message, code = ErrorCode.sessionExpired, tlsProblem } = lost.error;
     return new ConnectionError(reason, message, {
       ...pathOf(about),
       code,
       sent,
+      tlsProblem,
       cause: lost.error,
     });
   }

@@ -24,11 +24,6 @@ describe("connectFailureOf", () => {
     ["CERT_HAS_EXPIRED", "the server's certificate has expired", "permanent"],
     ["CERT_NOT_YET_VALID", "the server's certificate is not valid yet", "permanent"],
     ["CERT_REVOKED", "the server's certificate has been revoked", "permanent"],
-    [
-      "DEPTH_ZERO_SELF_SIGNED_CERT",
-      "the server's certificate is self-signed; trust it with --tls-ca",
-      "permanent",
-    ],
     ["ERR_SSL_WRONG_VERSION_NUMBER", "the server does not speak TLS on this port", "permanent"],
     [
       "ERR_OSSL_PEM_NO_START_LINE",
@@ -45,17 +40,18 @@ describe("connectFailureOf", () => {
   });
 
   test.each([
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
     "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
     "UNABLE_TO_GET_ISSUER_CERT",
     "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
     "SELF_SIGNED_CERT_IN_CHAIN",
     "CERT_SIGNATURE_FAILURE",
-  ])("names the option that cures %s", (code) => {
-    const { says, kind } = connectFailureOf(errorWith(code));
-    expect([says, kind]).toEqual([
-      expect.stringMatching(/^the server's certificate is .*--tls-ca$/),
-      "permanent",
-    ]);
+  ])("says of %s that the certificate is not trusted", (code) => {
+    expect(connectFailureOf(errorWith(code))).toEqual({
+      says: expect.stringMatching(/^the server's certificate is .*trusted/),
+      kind: "permanent",
+      tlsProblem: "untrusted-certificate",
+    });
   });
 
   test("takes an orderly close for a server without a quorum, or with TLS", () => {
@@ -132,12 +128,19 @@ describe("strangerFailure", () => {
   test.each([
     ["HTTP/1.1 400 Bad Request\r\n", "not a ZooKeeper server: it answers in HTTP"],
     ["SSH-2.0-OpenSSH_9.2\r\n", "not a ZooKeeper server: it answers in SSH"],
-    ["\x15\x03\x03\x00\x02\x02\x46", "the server expects TLS on this port: use --tls"],
     ["\x15\x02", "not a ZooKeeper server: it answers in another protocol"],
     ["220 mail ready", "not a ZooKeeper server: it answers in another protocol"],
     ["", "not a ZooKeeper server: it answers in another protocol"],
   ])("recognises %j", (bytes, says) => {
     expect(strangerFailure(Buffer.from(bytes, "latin1"))).toEqual({ says, kind: "permanent" });
+  });
+
+  test("recognises a TLS alert, which is no stranger's", () => {
+    expect(strangerFailure(Buffer.from("15030300020246", "hex"))).toEqual({
+      says: "the server expects TLS on this port",
+      kind: "permanent",
+      tlsProblem: "tls-expected",
+    });
   });
 });
 

@@ -546,7 +546,7 @@ describe("instead of a handshake", () => {
       frame(`00000000 00001770 ${"00".repeat(8)} 00000010 01`),
       "not a ZooKeeper server: it answers in another protocol",
     ],
-    ["a TLS alert", hex("15030300020246"), "the server expects TLS on this port: use --tls"],
+    ["a TLS alert", hex("15030300020246"), "the server expects TLS on this port"],
   ];
 
   test.each(STRANGERS)("%s is named at once", async (_, bytes, says) => {

@@ -89,14 +89,18 @@ describe("the server's certificate", () => {
   });
 
   test("is refused from an authority that is not trusted", async () => {
-    const says =
-      "the server's certificate is not signed by a trusted CA; give the right one with --tls-ca";
+    const says = "the server's certificate is not signed by a trusted CA";
     await expectRefused(
       demanding.secureAddress,
       { ca: readFileSync(certificates.otherCa), ...client },
       says,
     );
     await expectRefused(demanding.secureAddress, client, says);
+    await expect(open(demanding.secureAddress, client).getData("/x")).rejects.toMatchObject({
+      reason: "unreachable",
+      path: "/x",
+      tlsProblem: "untrusted-certificate",
+    });
   });
 
   test("is refused when its time is over", async () => {
