@@ -116,6 +116,10 @@ export function exitCodeOfResult(result: Result): number {
   if (result.kind === "no-match" || result.kind === "differs") return ExitCode.refusedByServer;
   if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "sequencer") return result.isCurrent ? ExitCode.ok : ExitCode.refusedByServer;
+  if (result.kind === "permission") {
+    if (result.isPermitted === undefined) return ExitCode.notPermitted;
+    return result.isPermitted ? ExitCode.ok : ExitCode.refusedByServer;
+  }
   if (result.kind === "locks") {
     return result.reports.some(({ holders }) => holders.length > 0)
       ? ExitCode.ok

@@ -8,6 +8,7 @@ import { formatPerms } from "../session/acl.ts";
 import type { Acl, Stat } from "../session/session.ts";
 import { escapeJson } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
+import { jsonPermission } from "./access.ts";
 import { parseConfig } from "./config.ts";
 import { jsonLockProgress, jsonOwnLock, jsonParty } from "./lock-json.ts";
 import { jsonDeadlock, jsonLock, jsonRevocation } from "./lock-report-json.ts";
@@ -127,6 +128,7 @@ const renderers: ResultRenderers = {
     }),
   identified: ({ scheme }) => object({ scheme }),
   identities: ({ identities }) => object({ identities }),
+  permission: (result) => object(jsonPermission(result)),
   synced: ({ path }) => object({ path }),
   ephemerals: ({ paths }) => object({ ephemerals: paths.toSorted() }),
   count: ({ path, count }) => object({ path, count }),

@@ -7,6 +7,7 @@ import type { Stat } from "../session/session.ts";
 import { escapeName, escapeText, escapeTextControls } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
 import { shorten } from "../text/shorten.ts";
+import { textPermission } from "./access.ts";
 import { type Cell, columns } from "./columns.ts";
 import { clientsOf } from "./config.ts";
 import { textData } from "./data.ts";
@@ -135,6 +136,7 @@ function textRenderers(view: View): ResultRenderers {
     identities: ({ identities }) => ({
       out: identities.map(({ scheme, id }) => `${name(scheme)}:${name(id)}\n`).join(""),
     }),
+    permission: (result) => textPermission(result, view),
     synced: () => ({ out: confirm("Sync is OK\n") }),
     ephemerals: ({ paths, isOneShot }) => ({
       out: paths

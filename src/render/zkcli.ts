@@ -69,6 +69,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     "tree-written": help.result,
     waited: help.result,
     transaction: help.result,
+    permission: help.result,
     created: ({ path, existed = false }) => ({
       err: existed ? `${name(path)} exists\n` : `Created ${name(path)}\n`,
     }),

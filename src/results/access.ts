@@ -1,5 +1,6 @@
 /** What is said of ACLs and of who this session is. */
 
+import type { Access, PermissionName } from "../recipes/access/check-access.ts";
 import type { Acl, Identity, Stat } from "../session/session.ts";
 
 interface AclResult {
@@ -37,7 +38,15 @@ interface IdentitiesResult {
   readonly identities: readonly Identity[];
 }
 
+/** Whether the session may do something; undefined where it cannot be told. */
+export interface PermissionResult extends Access {
+  readonly kind: "permission";
+  readonly permission: PermissionName;
+  readonly path: string;
+}
+
 export type AccessResult =
+  | PermissionResult
   | AclResult
   | AclChangedResult
   | TreeAclChangedResult

@@ -15,7 +15,12 @@ export function hashDigests(acl: readonly Acl[]): Acl[] {
         hint: "use for example digest:USER:PASSWORD:cdrwa",
       });
     }
-    const hash = createHash("sha1").update(entry.id).digest("base64");
-    return { ...entry, id: `${entry.id.slice(0, colon)}:${hash}` };
+    return { ...entry, id: digestId(Buffer.from(entry.id)) };
   });
+}
+
+/** `USER:PASSWORD` as the id of an ACL entry: `USER:HASH`. */
+export function digestId(credential: Buffer): string {
+  const user = credential.toString().split(":", 1)[0] ?? "";
+  return `${user}:${createHash("sha1").update(credential).digest("base64")}`;
 }

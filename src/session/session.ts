@@ -221,6 +221,8 @@ export interface Session {
   readonly isReadOnly: boolean;
   /** The highest zxid any reply has carried. */
   readonly lastZxid: bigint;
+  /** This machine's address of the present connection. Behind NAT, servers see another one. */
+  readonly localAddress: string | undefined;
   /** The servers and the chroot of the session, as `parseConnectString` reads them. */
   readonly connectString: string;
 
@@ -292,6 +294,11 @@ export interface Session {
   multiRead(ops: readonly ReadOp[], options?: CallOptions): Promise<ReadResult[]>;
   /** Proves an identity; replayed after every reconnect, before any other request. */
   addAuth(scheme: string, credential: Buffer, options?: CallOptions): Promise<void>;
+  /**
+   * The identities that the session's own credentials stand for, in the words of ACLs: a digest is
+   * `user:hash`, never the password; of other schemes only the scheme is known, and the id is empty.
+   */
+  credentialIds(): Promise<Identity[]>;
   addWatch(
     path: string,
     mode: PersistentWatchMode,

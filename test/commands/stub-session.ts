@@ -251,6 +251,12 @@ export class StubSession {
     return this.identities;
   }
 
+  readonly localAddress = "192.168.0.5";
+
+  async credentialIds(): Promise<Identity[]> {
+    return [{ scheme: "digest", id: "ann:RYbu6l5aZwqon8VWmkcGvezdzfc=" }];
+  }
+
   /** Watches never fire here, and none is kept. */
   async removeWatch(): Promise<[]> {
     return [];

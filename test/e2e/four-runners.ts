@@ -115,7 +115,8 @@ function results(written: string): unknown[] {
   return objects.flatMap((text) => (text === undefined ? [] : [JSON.parse(text, sameForAll)]));
 }
 
-function isNo({ exists, leader, holders }: Record<string, unknown>): boolean {
+function isNo({ exists, leader, holders, can }: Record<string, unknown>): boolean {
+  if (can === false) return true;
   return exists === false || leader === null || (Array.isArray(holders) && holders.length === 0);
 }
 

@@ -32,6 +32,8 @@ const MORE: readonly string[] = [
   "--yes setAcl -R /app world:anyone:r",
   "setAcl -R /app world:anyone:r",
   "setAcl -s -v 2 /app world:anyone:cdrwa",
+  "can admin /app/x/y",
+  "can --json write /app",
   "config -c -s",
   "reconfig -s -remove 3",
   "setquota -n 5 /app",

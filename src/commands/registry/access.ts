@@ -13,6 +13,11 @@ export const access: readonly GroupEntry[] = [
     load: async () => (await import("../set-acl.ts")).setAcl,
   },
   {
+    name: "can",
+    summary: "tell whether this session may do something, and why",
+    load: async () => (await import("../can.ts")).can,
+  },
+  {
     name: "addauth",
     summary: "authenticate this session",
     load: async () => (await import("../addauth.ts")).addauth,

@@ -67,6 +67,10 @@ class Client extends Znodes implements S.Session {
     return this.#life.endpoint?.address;
   }
 
+  get localAddress(): string | undefined {
+    return this.parts.writer.link?.localAddress;
+  }
+
   get isReadOnly(): boolean {
     return this.#life.isReadOnly;
   }
@@ -138,6 +142,10 @@ class Client extends Znodes implements S.Session {
         return undefined;
       },
     );
+  }
+
+  credentialIds(): Promise<S.Identity[]> {
+    return this.parts.credentials.ids();
   }
 
   async addWatch(

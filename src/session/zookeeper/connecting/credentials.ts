@@ -1,5 +1,6 @@
 import type { JuteWriter } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode, Xid } from "../../../wire/protocol.ts";
+import type { Identity } from "../../session.ts";
 import { MAX_LOSSES } from "../requests/request.ts";
 
 interface Credential {
@@ -40,6 +41,15 @@ export class Credentials {
     return () => {
       if (!this.#sent.has(credential) && this.#known.includes(credential)) this.#forget(credential);
     };
+  }
+
+  /** Their ids as ACLs have them; node:crypto is loaded only here. */
+  async ids(): Promise<Identity[]> {
+    const { digestId } = await import("../../hash-digests.ts");
+    return this.#known.map(({ scheme, bytes }) => ({
+      scheme,
+      id: scheme === "digest" ? digestId(bytes) : "",
+    }));
   }
 
   /** Writes those that this connection has not seen; all of them after {@link connectionLost}. */

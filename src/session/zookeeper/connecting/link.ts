@@ -66,6 +66,10 @@ export class Link {
     this.#socket.once("close", () => this.#end());
   }
 
+  get localAddress(): string | undefined {
+    return this.#socket.localAddress;
+  }
+
   /** From now on events go to `events`: the connection has changed hands. */
   listen(events: LinkEvents): void {
     this.#events = events;
