@@ -3,6 +3,11 @@
  * The implementation over node-zookeeper-client lives in ./zookeeper/.
  */
 
+import type { Committed, MultiOp, ReadOp, ReadResult } from "./multi.ts";
+
+// Users of a session find all its types here.
+export type * from "./multi.ts";
+
 /**
  * `connected`: requests are answered. `suspended`: no server is answering; the session may still be alive.
  * `lost`: the session is over for good (expired, closed, refused); its ephemerals are gone or about to go.
@@ -131,56 +136,6 @@ export interface Data {
   readonly data: Buffer | null;
   readonly stat: Stat;
 }
-
-/** One step of a transaction; all happen or none. A version left out means any. */
-export type MultiOp =
-  | {
-      readonly op: "create";
-      readonly path: string;
-      readonly data?: Buffer | null;
-      readonly mode?: CreateMode;
-      readonly acl?: readonly Acl[];
-      readonly ttlMs?: number;
-    }
-  | { readonly op: "delete"; readonly path: string; readonly version?: number }
-  | {
-      readonly op: "setData";
-      readonly path: string;
-      readonly data: Buffer | null;
-      readonly version?: number;
-    }
-  | { readonly op: "check"; readonly path: string; readonly version?: number };
-
-/**
- * What one step of a transaction gave. `zxid` of a create equals the new node's czxid, also where
- * the server sends no stat.
- */
-export type MultiResult =
-  | { readonly op: "create"; readonly path: string; readonly stat?: Stat }
-  | { readonly op: "delete" }
-  | { readonly op: "setData"; readonly stat: Stat }
-  | { readonly op: "check" };
-
-/** A transaction that was carried out. */
-export interface Committed {
-  readonly results: readonly MultiResult[];
-  readonly zxid: bigint;
-}
-
-export type ReadOp =
-  | { readonly op: "getData"; readonly path: string }
-  | { readonly op: "getChildren"; readonly path: string };
-
-/** Each read of a multiRead fails alone: `error` instead of a value. */
-export type ReadResult =
-  | {
-      readonly op: "getData";
-      readonly path: string;
-      readonly data: Buffer | null;
-      readonly stat: Stat;
-    }
-  | { readonly op: "getChildren"; readonly path: string; readonly children: string[] }
-  | { readonly op: "error"; readonly path: string; readonly error: Error };
 
 export interface Reconfiguration extends CallOptions {
   readonly joining?: string;

@@ -81,7 +81,7 @@ describe("request numbers after 2^31-1", () => {
     const flight = queue.writer.take();
     const xids = [0, 1, 2].map((index) => flight.readInt32BE(index * 12 + 4));
     expect(xids).toEqual([0x7fffffff, 1, 2]);
-    expect(xids.map((xid) => queue.answered(xid))).toEqual(requests);
+    expect(xids.map((xid) => queue.sent.answered(xid))).toEqual(requests);
   });
 });
 

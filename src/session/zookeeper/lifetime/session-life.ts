@@ -99,7 +99,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
   /** The oldest request or credential that the server has not answered. */
   get oldestSentAt(): number | undefined {
     const { requests, credentials } = this.#parts;
-    return earliest(requests.oldestSentAt, credentials.oldestSentAt);
+    return earliest(requests.sent.oldestSentAt, credentials.oldestSentAt);
   }
 
   /** Listens to changes of the state; returns the function that stops listening. */

@@ -62,7 +62,7 @@ export class ReplyHandler implements ReplyReaderEvents {
 
   maxReplyBytes(): number {
     const { options, requests } = this.#parts;
-    const usual = requests.next?.mayListNames ? MAX_LISTING_BYTES : MAX_REPLY_BYTES;
+    const usual = requests.sent.next?.mayListNames ? MAX_LISTING_BYTES : MAX_REPLY_BYTES;
     return options.maxReplyBytes ?? usual;
   }
 
@@ -71,7 +71,7 @@ export class ReplyHandler implements ReplyReaderEvents {
    * another connection.
    */
   oversized(bytes: number, limit: number): void {
-    const request = this.#parts.requests.replyTooLong({ isLast: this.#outcomes.isClosing });
+    const request = this.#parts.requests.sent.replyTooLong({ isLast: this.#outcomes.isClosing });
     this.garbage(`a frame of ${bytes} bytes`);
     const failure = { code: ErrorCode.marshallingError, tooLong: { bytes, limit } };
     if (request) failLater([request], failure);
@@ -83,7 +83,7 @@ export class ReplyHandler implements ReplyReaderEvents {
 
   reply(xid: number, zxid: bigint, headerCode: number, body: JuteReader, heardAt: number): void {
     const { requests } = this.#parts;
-    const request = requests.due(xid);
+    const request = requests.sent.due(xid);
     if (request === undefined)
       return this.#drop(`the server answered request ${xid}, which is not due`);
     const isMulti = request.type === Opcode.multi && headerCode === 0;
@@ -91,11 +91,11 @@ export class ReplyHandler implements ReplyReaderEvents {
     this.#outcomes.serverAnswered();
     if (code === 0) this.#noteAnswer(request);
     if (request.isShared) return this.#handleBatch(request, zxid, code, body, heardAt);
-    requests.answered(xid);
+    requests.sent.answered(xid);
     if (request.isPlainRead) requests.batches.learn(body.remaining, 1);
     this.#noteReply(request, code, heardAt);
     // It came through a server that the session has left, and was not executed.
-    if (code === ErrorCode.sessionMoved && (request.abandoned || requests.takeBack(request))) {
+    if (code === ErrorCode.sessionMoved && (request.abandoned || requests.sent.takeBack(request))) {
       if (request.abandoned) request.callback({ code }, null, zxid);
       return this.#drop("the session has moved to another server");
     }
@@ -121,14 +121,14 @@ export class ReplyHandler implements ReplyReaderEvents {
       return requests.splitUp(xid);
     }
     if (code !== 0) {
-      for (const read of requests.batchReturned(xid)) {
+      for (const read of requests.sent.batchReturned(xid)) {
         this.#noteReply(read, code, heardAt);
         read.callback({ code }, null, zxid);
       }
       return;
     }
     const tookMs = heardAt - (sentAt ?? 0);
-    requests.takeApart(xid, tookMs, body, (read, itsCode) => {
+    requests.sent.takeApart(xid, tookMs, body, (read, itsCode) => {
       this.#noteReply(read, itsCode, heardAt);
       read.callback(itsCode === 0 ? null : { code: itsCode }, itsCode === 0 ? body : null, zxid);
     });

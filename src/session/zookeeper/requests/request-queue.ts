@@ -1,11 +1,11 @@
-import { type JuteReader, JuteWriter, MalformedFrameError } from "../../../wire/jute.ts";
+import { JuteWriter } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
-import { readMultiHeader, readResultCode } from "../../../wire/records.ts";
 import type { Endpoint } from "../connecting/link.ts";
 import { CongestionWindow } from "./congestion-window.ts";
 import { type ReadBatches, writeBatch } from "./read-batches.ts";
-import { type Failure, MAX_LOSSES, type Request } from "./request.ts";
+import type { Failure, Request } from "./request.ts";
 import { Ring } from "./ring.ts";
+import { SentRequests } from "./sent-requests.ts";
 
 /**
  * One write to the socket is at most about this long, so that a long queue does not become one huge
@@ -15,20 +15,18 @@ const FLIGHT_BYTES = 256 * 1024;
 const MAX_XID = 0x7fffffff;
 
 /**
- * The requests of a session: those that wait to be sent and those that wait for their answer, both
- * in order. Its ends take constant time, requests can be taken back, and all requests of a turn
- * leave in one buffer.
+ * The requests of a session that wait to be sent, in order; {@link SentRequests} has those that wait
+ * for their answer. Its ends take constant time, requests can be taken back, and all requests of a
+ * turn leave in one buffer.
  */
 export class RequestQueue {
   readonly window = new CongestionWindow();
   readonly batches: ReadBatches;
+  readonly sent: SentRequests;
   readonly #queue = new Ring<Request>();
-  readonly #inFlight = new Ring<Request>();
   readonly #writer = new JuteWriter();
   readonly #maxBytes: number;
   #lastXid: number;
-  /** The request whose reply has just cost the connection. */
-  #culprit: Request | undefined;
 
   /**
    * The first request gets the number after `lastXid`. A request of more than `maxBytes` is
@@ -36,6 +34,7 @@ export class RequestQueue {
    */
   constructor(batches: ReadBatches, lastXid = 0, maxBytes = Number.POSITIVE_INFINITY) {
     this.batches = batches;
+    this.sent = new SentRequests(batches);
     this.#lastXid = lastXid;
     this.#maxBytes = maxBytes;
   }
@@ -47,15 +46,11 @@ export class RequestQueue {
   /** How many requests have a caller that still waits for the answer, sent or not. */
   get awaited(): number {
     const isAwaited = (request: Request) => !request.cancelled && !request.abandoned;
-    return this.#queue.count(isAwaited) + this.#inFlight.count(isAwaited);
+    return this.#queue.count(isAwaited) + this.sent.count(isAwaited);
   }
 
   get hasQueued(): boolean {
     return this.#queue.length > 0;
-  }
-
-  get oldestSentAt(): number | undefined {
-    return this.#inFlight.peek()?.sentAt;
   }
 
   push(request: Request): void {
@@ -105,9 +100,7 @@ export class RequestQueue {
    */
   get wantsRefill(): boolean {
     return (
-      this.#queue.length > 0 &&
-      this.#inFlight.length <= this.window.size / 2 &&
-      this.batches.isHalfBack
+      this.#queue.length > 0 && this.sent.length <= this.window.size / 2 && this.batches.isHalfBack
     );
   }
 
@@ -116,81 +109,8 @@ export class RequestQueue {
    * may not hold for the next.
    */
   readOut(): void {
-    if (this.#inFlight.length > 0 || this.#queue.length > 0) return;
+    if (this.sent.length > 0 || this.#queue.length > 0) return;
     this.window.rest();
-  }
-
-  /**
-   * The request that the next numbered reply answers, if `xid` is the right number; the first one
-   * of a batch.
-   */
-  due(xid: number): Request | undefined {
-    const request = this.#inFlight.peek();
-    return request?.xid === xid ? request : undefined;
-  }
-
-  /** What the next numbered reply answers, if anything is on its way. */
-  get next(): Request | undefined {
-    return this.#inFlight.peek();
-  }
-
-  /**
-   * The next reply is too long. Returns its request, which is no longer on its way, when that was
-   * so before or there will be no other connection; the first time, and where several reads share
-   * the reply, they are asked for again (each alone) with what else the connection has lost.
-   */
-  replyTooLong({ isLast }: { isLast: boolean }): Request | undefined {
-    const { next } = this;
-    this.#culprit = next;
-    if (next === undefined || next.isShared) return undefined;
-    if (next.isReplyTooLong || isLast) return this.#inFlight.shift();
-    next.isReplyTooLong = true;
-    return undefined;
-  }
-
-  /** The same, which is no longer on its way. */
-  answered(xid: number): Request | undefined {
-    return this.due(xid) && this.#inFlight.shift();
-  }
-
-  /**
-   * A batch has been answered after `tookMs`: `settle` gets each read with its own error number, or
-   * 0 and `body` where its answer begins.
-   */
-  takeApart(
-    xid: number,
-    tookMs: number,
-    body: JuteReader,
-    settle: (read: Request, code: number) => void,
-  ): void {
-    this.batches.returned();
-    const bytes = body.remaining;
-    let count = 0;
-    try {
-      for (let read = this.due(xid); read !== undefined; read = this.due(xid)) {
-        const code = readResultCode(body, read.type);
-        this.#inFlight.shift();
-        settle(read, code);
-        count++;
-      }
-      if (!readMultiHeader(body).done)
-        throw new MalformedFrameError("a multiRead with too many results");
-    } catch (error) {
-      // What is left of it will be asked for again, and had better not fail in the same way.
-      this.batches.refused();
-      throw error;
-    }
-    this.batches.answered(tookMs);
-    this.batches.learn(bytes, count);
-  }
-
-  /** The reads of a batch that has come back as a whole. */
-  batchReturned(xid: number): Request[] {
-    this.batches.returned();
-    const reads: Request[] = [];
-    for (let read = this.answered(xid); read !== undefined; read = this.answered(xid))
-      reads.push(read);
-    return reads;
   }
 
   /**
@@ -199,7 +119,7 @@ export class RequestQueue {
    * refuses one after it has answered another.
    */
   splitUp(xid: number): void {
-    const reads = this.batchReturned(xid);
+    const reads = this.sent.batchReturned(xid);
     for (const read of reads) read.sentAt = undefined;
     this.#queue.unshift(reads);
     this.batches.refused();
@@ -207,48 +127,23 @@ export class RequestQueue {
 
   /**
    * Puts back what a broken connection left unanswered and may be repeated; returns the rest, whose
-   * fate is unknown. Before there is a session nothing can have been executed, so everything may be
-   * repeated.
+   * fate is unknown.
    */
   connectionLost({ hadSession }: { hadSession: boolean }): Request[] {
-    const repeatable: Request[] = [];
-    const unknown: Request[] = [];
-    const culprit = this.#culprit;
-    this.#culprit = undefined;
-    for (const request of this.#inFlight.drain()) {
-      if (hadSession && (culprit === undefined || request.xid === culprit.xid)) request.losses++;
-      const harmless = request.isIdempotent && !request.abandoned && request.losses < MAX_LOSSES;
-      const again = harmless || request.notExecuted || !hadSession;
-      request.notExecuted = false;
-      if (again) request.sentAt = undefined;
-      (again ? repeatable : unknown).push(request);
-    }
+    const { repeatable, unknown } = this.sent.connectionLost({ hadSession });
     this.#queue.unshift(repeatable);
     this.#writer.take();
     this.batches.connectionLost();
     return unknown;
   }
 
-  /**
-   * Takes back an answered request that the server refused to execute: it leaves again on the next
-   * connection. False when its caller has gone or it has been tried too often.
-   */
-  takeBack(request: Request): boolean {
-    if (request.abandoned || request.losses + 1 >= MAX_LOSSES) return false;
-    request.notExecuted = true;
-    this.#inFlight.unshift([request]);
-    return true;
-  }
-
   /** Everything that will never be answered now. */
   drain(): Request[] {
-    return [...this.#inFlight.drain(), ...this.#queue.drain()].filter(
-      (request) => !request.cancelled,
-    );
+    return [...this.sent.drain(), ...this.#queue.drain()].filter((request) => !request.cancelled);
   }
 
   get #room(): number {
-    return this.window.size - this.#inFlight.length;
+    return this.window.size - this.sent.length;
   }
 
   #write(writer: JuteWriter, request: Request, now: number): void {
@@ -268,7 +163,7 @@ export class RequestQueue {
       const tooLarge = { bytes, limit: this.#maxBytes };
       return failLater([request], { code: ErrorCode.marshallingError, tooLarge });
     }
-    this.#sent(request, now, writer.length - before, false);
+    this.#noteSent(request, now, writer.length - before, false);
   }
 
   /** Writes the first requests of the queue, all of them plain reads, as one multiRead. */
@@ -281,7 +176,7 @@ export class RequestQueue {
     if (reads.length === 0) return;
     const before = writer.length;
     this.#frame(writer, Opcode.multiRead, (body) => writeBatch(body, reads));
-    for (const read of reads) this.#sent(read, now, writer.length - before, true);
+    for (const read of reads) this.#noteSent(read, now, writer.length - before, true);
     this.batches.sent();
   }
 
@@ -295,12 +190,12 @@ export class RequestQueue {
     this.#lastXid = xid;
   }
 
-  #sent(request: Request, now: number, bytes: number, isShared: boolean): void {
+  #noteSent(request: Request, now: number, bytes: number, isShared: boolean): void {
     request.xid = this.#lastXid;
     request.sentAt = now;
     request.isShared = isShared;
     request.bytes = bytes;
-    this.#inFlight.push(request);
+    this.sent.push(request);
   }
 }
 
