@@ -20,6 +20,7 @@ import {
   type ResultRenderers,
   renderWith,
 } from "./renderer.ts";
+import { jsonWordAnswer } from "./servers.ts";
 import { isoTime } from "./stat.ts";
 import { jsonView } from "./stored-view.ts";
 
@@ -129,6 +130,10 @@ const renderers: ResultRenderers = {
   identified: ({ scheme }) => object({ scheme }),
   identities: ({ identities }) => object({ identities }),
   permission: (result) => object(jsonPermission(result)),
+  "word-answer": (result) => object(jsonWordAnswer(result)),
+  "server-failed": ({ server, error: { reason, message } }) => ({
+    err: line({ error: { reason, message, server } }),
+  }),
   synced: ({ path }) => object({ path }),
   ephemerals: ({ paths }) => object({ ephemerals: paths.toSorted() }),
   count: ({ path, count }) => object({ path, count }),

@@ -32,6 +32,7 @@ import {
   renderWith,
   type View,
 } from "./renderer.ts";
+import { serverRenderers } from "./servers.ts";
 import { isoTime, statLines, statTable } from "./stat.ts";
 import { textTransaction } from "./transaction.ts";
 import { treeRenderers } from "./trees.ts";
@@ -137,6 +138,7 @@ function textRenderers(view: View): ResultRenderers {
       out: identities.map(({ scheme, id }) => `${name(scheme)}:${name(id)}\n`).join(""),
     }),
     permission: (result) => textPermission(result, view),
+    ...serverRenderers(view),
     synced: () => ({ out: confirm("Sync is OK\n") }),
     ephemerals: ({ paths, isOneShot }) => ({
       out: paths

@@ -70,6 +70,9 @@ function zkcliRenderers(view: View): ResultRenderers {
     waited: help.result,
     transaction: help.result,
     permission: help.result,
+    // Nor for servers.
+    "word-answer": help.result,
+    "server-failed": help.result,
     created: ({ path, existed = false }) => ({
       err: existed ? `${name(path)} exists\n` : `Created ${name(path)}\n`,
     }),

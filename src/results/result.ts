@@ -8,6 +8,7 @@ import type { HelpPageResult } from "./help.ts";
 import type { LockReportResult } from "./lock-reports.ts";
 import type { LockResult } from "./locks.ts";
 import type { QuotasResult } from "./quotas.ts";
+import type { ServerResult } from "./servers.ts";
 import type { ShellResult } from "./shell.ts";
 import type { TransactionResult } from "./transactions.ts";
 import type { TreeResult } from "./trees.ts";
@@ -23,6 +24,7 @@ export type Result =
   | LockResult
   | LockReportResult
   | WatchResult
+  | ServerResult
   | HelpPageResult
   | ShellResult;
 

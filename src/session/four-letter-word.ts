@@ -48,6 +48,8 @@ export interface WordOptions {
 export interface Servers {
   /** Where the shell's sessions go: the servers, the chroot, and TLS if it is on. */
   options(): Promise<Pick<SessionOptions, "servers" | "chroot" | "tls">>;
+  /** The server that the shell's session is attached to; undefined without a session. */
+  attached(): ServerAddress | undefined;
   /**
    * Sends a four-letter word to one server on a connection of its own. Rejects only when the
    * command is interrupted.

@@ -12,7 +12,7 @@ import { prompterFor } from "../io/prompter.ts";
 import type { Processes } from "../processes/child-requests.ts";
 import type { Renderer } from "../render/renderer.ts";
 import { isUnicode, openRenderer } from "../render/renderer.ts";
-import { formatAddress } from "../session/connect-string.ts";
+import { formatAddress, parseConnectString } from "../session/connect-string.ts";
 import type { SessionOptions } from "../session/options.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { Asker, Execution } from "./execute.ts";
@@ -178,7 +178,8 @@ export class FrontEnd {
     };
   }
 
-  #servers({ target }: ShellState, signal: AbortSignal): Context["servers"] {
+  #servers(state: ShellState, signal: AbortSignal): Context["servers"] {
+    const { target } = state;
     const { services } = this.runtime;
     let options: Promise<SessionOptions> | undefined;
     const once = () => {
@@ -187,6 +188,10 @@ export class FrontEnd {
     };
     return {
       options: once,
+      attached() {
+        const { attachedTo } = state;
+        return attachedTo === undefined ? undefined : parseConnectString(attachedTo).servers[0];
+      },
       async ask(server, word) {
         const { tls } = await once();
         if (!services.askWord) throw new Error("this program asks servers no four-letter words");

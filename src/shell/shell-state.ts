@@ -49,6 +49,8 @@ export class ShellState implements Shell {
   #previousCwd: string | undefined;
   #target: string | undefined;
   #session: Promise<Session> | undefined;
+  /** The last session that was opened. */
+  #opened: Session | undefined;
   #isDisconnected = false;
   #isConnecting = false;
 
@@ -79,6 +81,11 @@ export class ShellState implements Shell {
   /** After `close`, until `connect`. */
   get isDisconnected(): boolean {
     return this.#isDisconnected;
+  }
+
+  /** `host:port` of the server that the session is attached to; undefined without one. */
+  get attachedTo(): string | undefined {
+    return this.#opened?.state === "connected" ? this.#opened.server : undefined;
   }
 
   /** While a line opens a session, whose result it will show. */
@@ -204,6 +211,7 @@ export class ShellState implements Shell {
   #begin(): Promise<Session> {
     const begun = this.#opener.openSession(this.#target).then((opened) => {
       const session = this.#track(opened);
+      this.#opened = session;
       this.#authenticated(session);
       for (const listener of this.#sessionListeners) listener(session);
       return session;

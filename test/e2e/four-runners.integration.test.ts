@@ -193,6 +193,10 @@ const rows: Row[] = [
   { line: "fence guard /f 5", code: 0 },
   { line: "fence guard ROOT/f 4", given: "fence guard ROOT/f 5", code: 1 },
   { line: "fence nonsense", code: 2 },
+  { line: "word ruok", code: 0 },
+  { line: "word isro --all", code: 0 },
+  { line: "word ruko", code: 1 },
+  { line: "word RUOK", code: 2 },
   { line: "serve --port x", code: 2 },
   { line: "gte /a", code: 2 },
 ];

@@ -6,6 +6,7 @@ import { startGuarded } from "../../src/processes/guarded-child.ts";
 import { runChild } from "../../src/processes/run-child.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
+import { askWord } from "../../src/session/zookeeper/connecting/four-letter-word.ts";
 import { lex } from "../../src/shell/parsing/lexer.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 import { freshChroot } from "../support/shared-server.ts";
@@ -61,6 +62,7 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
     });
     const left = main({ programName: "zksh", argv: ["-q", "-s", server, ...OPTIONS] }, io, {
       openSession: async (options) => openSession(options),
+      askWord,
       onSignal: () => () => {},
     });
     stdin.write(`${line}\nquit\n`);

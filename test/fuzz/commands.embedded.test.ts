@@ -34,7 +34,7 @@ function itemOf(seed: number): Item {
   }
   const line = lines[random.index(lines.length)] ?? "";
   const argv = lex(line).statements[0]?.words.map(({ text }) => text) ?? [];
-  return { argv, format, tty, keys, hasExactData: argv.includes("get") };
+  return { argv, format, tty, keys, hasExactData: argv.includes("get") || argv[0] === "word" };
 }
 
 test(`from seed ${SEED}`, { timeout: timeoutMs(SHARE) }, async () => {

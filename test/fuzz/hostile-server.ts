@@ -25,6 +25,17 @@ const MAX_DEPTH = 4;
 /** Per item. Later requests are answered with NoNode. */
 const MAX_REQUESTS = 3_000;
 
+const MNTR = [
+  "version",
+  "server_state",
+  "packets_received",
+  "packets_sent",
+  "watch_count",
+  "znode_count",
+  "cnt_readlatency",
+  "sum_readlatency",
+];
+
 interface Mood {
   /** How likely an answer is an error, and how likely it is garbage. */
   readonly error: number;
@@ -71,7 +82,26 @@ export class HostileServer {
     for (const connection of this.fake.connections.splice(0)) connection.close();
     this.fake.zxid = this.#hostile.pick([1n, 0x1_0000_0000n, 2n ** 62n, 0n, -5n]);
     this.fake.options.srvr = this.#srvr();
+    this.fake.options.word = (word) => this.#wordAnswer(word);
     this.fake.options.handshake = random.chance(0.05) ? () => this.#handshake() : "normal";
+  }
+
+  #wordAnswer(word: string): string | undefined {
+    const { random } = this.#hostile;
+    const text = () => this.#hostile.text();
+    const id = () => this.#hostile.pick(["0x1", "0xffffffffffffffff", "0x100000634cc0000", text()]);
+    if (random.chance(0.1)) return undefined;
+    if (random.chance(0.1)) return `${word} is not executed because it is not in the whitelist.\n`;
+    if (random.chance(0.2)) return text();
+    if (word === "mntr") {
+      const number = () => this.#hostile.pick(["0", "-1", "1e9", "9".repeat(18), text()]);
+      return MNTR.map((name) => `zk_${name}\t${number()}\n`).join("");
+    }
+    if (word === "cons")
+      return ` /${text()}[1](queued=${text()},recved=1,sid=${id()},to=${text()})\n /1.2.3.4:5[1](sid=${id()})\n`;
+    const sessions = `SessionTracker dump:\nSession Sets (1)/(1):\n\t${id()}\n${id()}\t30000ms\n`;
+    const owners = `${id()}:\n\t/${text()}\n\t/${text()}\n${id()}:\n\t/lock/lock-0000000001\n`;
+    return `${sessions}ephemeral nodes dump:\nSessions with Ephemerals (2):\n${owners}Connections dump:\n\tip: /${text()} sessionId: ${id()}\n`;
   }
 
   #srvr(): string {

@@ -6,7 +6,10 @@ import type { Io, Output } from "../../src/io/io.ts";
 import { main } from "../../src/main.ts";
 import type { GuardedChild } from "../../src/processes/child-requests.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
-import { describeServer } from "../../src/session/zookeeper/connecting/four-letter-word.ts";
+import {
+  askWord,
+  describeServer,
+} from "../../src/session/zookeeper/connecting/four-letter-word.ts";
 import type { EndingSignal } from "../../src/shell/runtime.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 import {
@@ -120,6 +123,7 @@ async function run(
   const running = main({ programName: "zksh", argv: [...options, ...argv] }, io, {
     openSession: async (sessionOptions) => openSession(sessionOptions),
     about: async (address) => describeServer(address, undefined),
+    askWord,
     onSignal(listener) {
       interrupt = listener;
       return () => {

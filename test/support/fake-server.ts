@@ -54,6 +54,8 @@ export interface FakeServerOptions {
   answerPings?: boolean;
   /** The answer to the four-letter word `srvr`; left out: none. */
   srvr?: string;
+  /** The answer to another four-letter word; undefined: the server hangs up. */
+  word?: (word: string) => string | undefined;
   onConnection?: (connection: FakeConnection) => void;
   /**
    * Answers a request; returns `false` to leave it to the server, which says "unimplemented" to
@@ -165,9 +167,12 @@ export class FakeConnection {
 
   #receive(chunk: Buffer): void {
     this.#received = Buffer.concat([this.#received, chunk]);
-    const { srvr } = this.#server.options;
+    const { srvr, word } = this.#server.options;
     if (srvr !== undefined && this.#received.equals(Buffer.from("srvr")))
       return void this.#socket.end(srvr);
+    const begin = this.#received.toString("latin1", 0, 4);
+    if (word && this.handshake === undefined && /^[a-z]{4}$/.test(begin))
+      return void this.#socket.end(word(begin) ?? "");
     while (this.#received.length >= 4) {
       const end = 4 + this.#received.readInt32BE(0);
       if (this.#received.length < end) return;

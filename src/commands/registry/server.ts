@@ -18,6 +18,12 @@ export const server: readonly GroupEntry[] = [
     load: async () => (await import("../reconfig.ts")).reconfig,
   },
   {
+    name: "word",
+    summary: "send a four-letter word to one server or all of them",
+    needsNoShellSession: true,
+    load: async () => (await import("../word.ts")).word,
+  },
+  {
     name: "serve",
     summary: "run a ZooKeeper server in memory, for tests",
     needsNoShellSession: true,

@@ -1,0 +1,21 @@
+/** The four-letter words of Apache ZooKeeper 3.4 to 3.9. ClickHouse Keeper has more. */
+export const SERVER_WORDS: readonly string[] = [
+  "conf",
+  "cons",
+  "crst",
+  "dirs",
+  "dump",
+  "envi",
+  "gtmk",
+  "hash",
+  "isro",
+  "mntr",
+  "ruok",
+  "srst",
+  "srvr",
+  "stat",
+  "stmk",
+  "wchc",
+  "wchp",
+  "wchs",
+];
