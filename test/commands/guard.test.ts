@@ -37,13 +37,13 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): G
   });
 }
 
-describe("a program that died of a signal", () => {
-  test("for itself: the event says so", async () => {
+describe("the event of a program that a signal ended", () => {
+  test("says that it was the program's own end", async () => {
     const end = { killedBy: "SIGKILL" };
     expect(await guarding(end, { wasOutOfTime: false }).run()).toEqual({ end });
   });
 
-  test("because it was out of time while we were frozen: stopped, although the session has lived on", async () => {
+  test("says that the watchdog stopped it while zksh was frozen, also if the session lived on", async () => {
     const end = { killedBy: "SIGKILL" };
     expect(await guarding(end, { wasOutOfTime: true }).run()).toEqual({ end, stopped: "lost" });
   });

@@ -58,7 +58,7 @@ describe("serve", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ reach: "network" });
   });
 
-  test("tells where, for people and for programs", async () => {
+  test("prints its address as text and as JSON", async () => {
     expect(await renderAll({ kind: "serving", address: "h:1", reach: "machine" })).toEqual({
       terminal: "Serving on h:1, in memory only, to every user of this machine; Ctrl-C stops it\n",
       pipe: "h:1\n",
@@ -71,7 +71,7 @@ describe("serve", () => {
     });
   });
 
-  test("a port that is in use", async () => {
+  test("refuses a port that is in use", async () => {
     const server = await startEmbeddedServer();
     started.push(server);
     const { stderr, exit } = await run(["serve", "--port", String(server.port)]);
@@ -133,7 +133,7 @@ describe("serve", () => {
     expect(exit).toBe(2);
   });
 
-  test("a file of users that is not there", async () => {
+  test("refuses a file of users that does not exist", async () => {
     const { stderr, exit } = await run(["serve", "--sasl-users", "/no/such/file"]);
     expect(stderr).toContain("/no/such/file (--sasl-users)");
     expect(exit).toBe(2);

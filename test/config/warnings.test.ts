@@ -82,7 +82,7 @@ describe("warnings", () => {
     });
   });
 
-  test("are told once, also of what is typed", async () => {
+  test("are written once, also for options on a typed line", async () => {
     const script =
       "addauth digest ann:secret; addauth digest bob:secret; connect zk1; connect zk2; get /a";
     const { stderr } = await run(["-s", "zk1", "--auth", "digest:a:b", "-c", script], { given });

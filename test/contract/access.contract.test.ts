@@ -28,7 +28,7 @@ async function only(client: RawClient, step: Step): Promise<{ err: number }> {
 }
 
 onBothServers((server) => {
-  describe("lists", () => {
+  describe("access lists", () => {
     test("come back as they were given", async () => {
       const client = await server.fresh();
       const acl = [world(READ), digest(ALL, "ann"), ip(WRITE, "10.0.0.0/8"), ip(ALL, "127.0.0.1")];
@@ -36,13 +36,13 @@ onBothServers((server) => {
       expect((await client.getAcl("/a")).acl).toEqual(acl);
     });
 
-    test("lose what stands there twice", async () => {
+    test("lose entries that are there twice", async () => {
       const client = await server.fresh();
       await client.create("/a", { acl: [world(READ), world(ALL), world(READ)] });
       expect((await client.getAcl("/a")).acl).toEqual([world(READ), world(ALL)]);
     });
 
-    test("an entry without a permission is an entry", async () => {
+    test("with an entry without permissions permit nothing, and are accepted", async () => {
       const client = await server.fresh();
       expect(await client.create("/a", { acl: [world(0)] })).toMatchObject({ err: 0 });
       expect(await client.getData("/a")).toMatchObject({ err: noAuth });
@@ -78,7 +78,7 @@ onBothServers((server) => {
       expect(results).toMatchObject([{ code: invalidAcl }]);
     });
 
-    test("a bad list is noticed before a missing parent and a missing right", async () => {
+    test("a bad list is refused before a missing parent or a missing permission is noticed", async () => {
       const client = await server.fresh();
       const acl = [{ perms: ALL, scheme: "nosuch", id: "x" }];
       await client.create("/closed", { acl: [world(READ)] });
@@ -106,20 +106,20 @@ onBothServers((server) => {
       expect((await client.setAcl("/a", [world(ALL)], 2)).stat?.aversion).toBe(3);
     });
 
-    test("of nothing", async () => {
+    test("of a missing znode is refused, and so is getAcl", async () => {
       const client = await server.fresh();
       expect(await client.setAcl("/no", OPEN)).toMatchObject({ err: noNode });
       expect(await client.getAcl("/no")).toMatchObject({ err: noNode, body: Buffer.alloc(0) });
     });
 
-    test("the right is looked at before the version", async () => {
+    test("checks the permission before the version", async () => {
       const client = await server.fresh();
       await client.create("/a", { acl: [world(READ)] });
       expect(await client.setAcl("/a", OPEN, 7)).toMatchObject({ err: noAuth });
     });
   });
 
-  describe("each permission", () => {
+  describe("the permission", () => {
     const OPERATIONS: Readonly<Record<string, (client: RawClient) => Promise<{ err: number }>>> = {
       exists: (client) => client.exists("/n"),
       getData: (client) => client.getData("/n"),
@@ -178,7 +178,7 @@ onBothServers((server) => {
       expect(found).toEqual(Object.fromEntries(expected));
     });
 
-    test("in a transaction that fails", async () => {
+    test("a missing permission makes a transaction fail", async () => {
       const client = await server.fresh();
       await client.create("/n", { acl: [world(READ)] });
       const { results, err } = await client.multi([
@@ -191,7 +191,7 @@ onBothServers((server) => {
       });
     });
 
-    test("of reads at once fails alone", async () => {
+    test("a read without permission fails alone in multiRead", async () => {
       const client = await server.fresh();
       await client.create("/n", { acl: [world(ADMIN)] });
       const { results } = await client.multi(
@@ -209,13 +209,13 @@ onBothServers((server) => {
       ]);
     });
 
-    test("deleting asks the parent only", async () => {
+    test("deleting needs a permission on the parent only", async () => {
       const client = await server.fresh();
       await client.create("/n", { acl: [world(0)] });
       expect(await client.delete("/n")).toMatchObject({ err: 0 });
     });
 
-    test("ephemerals go with their session, rights or not", async () => {
+    test("ephemerals end with their session, whatever the permissions", async () => {
       const [client, other] = await server.pair();
       await client.create("/n");
       await client.create("/n/e", { flags: Flags.ephemeral, acl: [world(0)] });
@@ -224,7 +224,7 @@ onBothServers((server) => {
       expect(await other.getChildren("/n")).toMatchObject({ children: [] });
     });
 
-    test("a right is looked for before the version, the children and the name", async () => {
+    test("a missing permission is noticed before a wrong version, children or an existing name", async () => {
       const client = await server.fresh();
       await client.create("/n");
       await client.create("/n/child");
@@ -239,7 +239,7 @@ onBothServers((server) => {
   });
 
   describe("identities", () => {
-    test("digest: proved by a password, found in a list by its hash", async () => {
+    test("a digest identity is proved by a password and found in access lists by its hash", async () => {
       const [client, other] = await server.pair();
       expect(await client.auth("digest", "ann:pw")).toEqual({
         xid: Xid.auth,
@@ -256,7 +256,7 @@ onBothServers((server) => {
       expect(await other.getData("/a")).toMatchObject({ err: 0 });
     });
 
-    test("several at once add up", async () => {
+    test("the permissions of several identities add up", async () => {
       const client = await server.fresh();
       await client.create("/a", { acl: [digest(READ, "ann"), digest(WRITE, "bob")] });
       await client.auth("digest", "ann:pw");
@@ -266,7 +266,7 @@ onBothServers((server) => {
       expect(await client.getData("/a")).toMatchObject({ err: 0 });
     });
 
-    test("whoAmI", async () => {
+    test("whoAmI lists each identity once, with the address", async () => {
       const client = await server.fresh();
       expect((await client.whoAmI()).identities).toEqual(["ip:127.0.0.1"]);
       await client.auth("digest", "ann:pw");
@@ -279,7 +279,7 @@ onBothServers((server) => {
       });
     });
 
-    test("belong to the connection", async () => {
+    test("identities end with the connection", async () => {
       const client = await server.fresh();
       await client.auth("digest", "ann:pw");
       client.connection.drop();
@@ -288,7 +288,7 @@ onBothServers((server) => {
       again.end();
     });
 
-    test("auth stands for all that were proved, but not for the address", async () => {
+    test("an auth entry stands for all proved identities, but not for the address", async () => {
       const client = await server.fresh();
       await client.auth("digest", "ann:pw");
       await client.auth("digest", "bob:pw");
@@ -300,7 +300,7 @@ onBothServers((server) => {
       ]);
     });
 
-    test("auth beside others", async () => {
+    test("an auth entry leaves the entries beside it unchanged", async () => {
       const client = await server.fresh();
       await client.auth("digest", "ann:pw");
       await client.create("/a", { acl: [world(READ), { perms: ALL, scheme: "auth", id: "" }] });
@@ -332,7 +332,7 @@ onBothServers((server) => {
       ["127.0.0.1/32", 0],
       ["10.0.0.0/8", noAuth],
       ["10.0.0.0/0", 0],
-    ])("ip: who comes from 127.0.0.1 and reads what is for %s gets %d", async (id, err) => {
+    ])("a client at 127.0.0.1 that reads a znode for ip:%s gets error %d", async (id, err) => {
       const client = await server.fresh();
       await client.create("/a", { acl: [ip(READ, id)] });
       expect(await client.getData("/a")).toMatchObject({ err });
@@ -342,21 +342,24 @@ onBothServers((server) => {
       ["nosuch", "x"],
       ["world", "anyone"],
       ["auth", ""],
-    ])("the scheme %s proves nothing: told, then hung up on", async (scheme, credential) => {
-      const client = await server.open();
-      expect(await client.auth(scheme, credential)).toEqual({
-        xid: Xid.auth,
-        zxid: 0n,
-        err: authFailed,
-        body: Buffer.alloc(0),
-      });
-      expect(await client.connection.untilClosed()).toEqual([]);
-      const again = await client.reattach(server.address);
-      expect(await again.exists("/")).toMatchObject({ err: 0 });
-      again.end();
-    });
+    ])(
+      "the scheme %s is refused as a credential, and the connection is closed",
+      async (scheme, credential) => {
+        const client = await server.open();
+        expect(await client.auth(scheme, credential)).toEqual({
+          xid: Xid.auth,
+          zxid: 0n,
+          err: authFailed,
+          body: Buffer.alloc(0),
+        });
+        expect(await client.connection.untilClosed()).toEqual([]);
+        const again = await client.reattach(server.address);
+        expect(await again.exists("/")).toMatchObject({ err: 0 });
+        again.end();
+      },
+    );
 
-    test.each(["nocolon", "a:b:c", ""])("digest takes the credential %j", async (credential) => {
+    test.each(["nocolon", "a:b:c", ""])("digest accepts the credential %j", async (credential) => {
       const client = await server.open();
       const { err } = await client.auth("digest", credential);
       expect(err).toBe(0);
@@ -370,7 +373,7 @@ onBothServers((server) => {
     });
   });
 
-  test("a session: identities, masked lists, errors with names", async () => {
+  test("a session reads and writes access lists and names its identities", async () => {
     const session = server.session(await server.chroot());
     await session.addAuth("digest", Buffer.from("ann:pw"));
     await session.create("/a", null, { acl: [{ perms: ALL, scheme: "auth", id: "" }] });

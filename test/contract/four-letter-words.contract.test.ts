@@ -34,7 +34,7 @@ onBothServers((server) => {
     expect(await ask(word)).toBe(answer);
   });
 
-  test("letters that come one by one", async () => {
+  test("a word in two packets is not answered, and the connection ends", async () => {
     const connection = await RawConnection.to(server.address);
     for (const letter of "ruo") connection.write(Buffer.from(letter));
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -43,7 +43,7 @@ onBothServers((server) => {
     expect(await connection.untilClosed()).toEqual([]);
   });
 
-  test("srvr", async () => {
+  test("srvr has the lines of Apache ZooKeeper", async () => {
     expect(await ask("srvr")).toMatch(new RegExp(VERSION + FIGURES));
   });
 
@@ -59,13 +59,13 @@ onBothServers((server) => {
     expect((await count()) - before).toBe(3);
   });
 
-  test("stat", async () => {
+  test("stat has the lines of Apache ZooKeeper", async () => {
     await server.open();
     const clients = String.raw`Clients:\n(?: /127\.0\.0\.1:\d+\[\d+\]\(queued=\d+,recved=\d+,sent=\d+\)\n)+\n`;
     expect(await ask("stat")).toMatch(new RegExp(VERSION + clients + FIGURES));
   });
 
-  test("cons", async () => {
+  test("cons has a line for each connection", async () => {
     const client = await server.fresh();
     await client.create("/a");
     await client.getData("/a");
@@ -113,7 +113,7 @@ onBothServers((server) => {
     },
   );
 
-  test("dump", async () => {
+  test("dump lists sessions, ephemerals and connections", async () => {
     const client = await server.fresh();
     await client.create("/e", { flags: Flags.ephemeral });
     const text = await ask("dump");

@@ -13,7 +13,7 @@ const MAX_BYTES = 50_000;
 
 onBothServers(
   (server) => {
-    test("a fresh server", async () => {
+    test("a fresh server has four znodes, with the stats of Apache ZooKeeper's", async () => {
       const client = await server.open();
       expect((await client.getChildren("/")).children).toEqual(["zookeeper"]);
       expect((await client.getChildren("/zookeeper")).children).toEqual(["config", "quota"]);
@@ -62,18 +62,18 @@ onBothServers(
       });
     });
 
-    describe("the largest request", () => {
+    describe("a request", () => {
       /** Bytes of a create's frame besides its data. */
       const overhead = (path: string) => 8 + 4 + path.length + 4 + 4 + (4 + 4 + 5 + 4 + 6) + 4;
 
-      test("just fits", async () => {
+      test("of exactly the limit is accepted", async () => {
         const client = await server.fresh();
         const data = "x".repeat(MAX_BYTES - overhead(client.full("/a")));
         expect(await client.create("/a", { data })).toMatchObject({ err: 0 });
         expect((await client.getData("/a")).data).toHaveLength(data.length);
       });
 
-      test("a byte more, and the connection is gone; the session is not", async () => {
+      test("of one byte more loses its connection and keeps its session", async () => {
         const client = await server.fresh();
         const data = "x".repeat(MAX_BYTES - overhead(client.full("/a")) + 1);
         await expect(client.create("/a", { data })).rejects.toThrow("hung up");
@@ -82,7 +82,7 @@ onBothServers(
         again.end();
       });
 
-      test("answers may be larger", async () => {
+      test("may have an answer that is longer than the limit", async () => {
         const client = await server.fresh();
         const data = "x".repeat(30_000);
         await client.create("/a", { data });
@@ -93,10 +93,10 @@ onBothServers(
       });
     });
 
-    describe("hard limits", () => {
+    describe("quotas", () => {
       const LIMITS = "count=1,bytes=1=;byteHardLimit=10;countHardLimit=3";
 
-      test("of znodes", async () => {
+      test("with a hard limit of znodes refuse creates beyond it", async () => {
         const client = await server.fresh();
         await client.create("/q");
         await quotaNodes(client, "/q", LIMITS);
@@ -117,7 +117,7 @@ onBothServers(
         expect(await statsOf(client, "/q")).toBe("count=3,bytes=0");
       });
 
-      test("of bytes", async () => {
+      test("with a hard limit of bytes refuse data beyond it", async () => {
         const client = await server.fresh();
         await client.create("/q");
         await quotaNodes(client, "/q", LIMITS);
@@ -134,7 +134,7 @@ onBothServers(
         expect(await statsOf(client, "/q")).toBe("count=2,bytes=10");
       });
 
-      test("soft ones only warn", async () => {
+      test("with soft limits refuse nothing", async () => {
         const client = await server.fresh();
         await client.create("/q");
         await quotaNodes(client, "/q", "count=1,bytes=1");
@@ -143,7 +143,7 @@ onBothServers(
       });
 
       test.each(["nonsense", "count=abc", "count=5,bytes", "count=,bytes=", ",;count=1"])(
-        "that cannot be read (%s) let nobody write",
+        "that cannot be read (%s) refuse every write",
         async (limits) => {
           const client = await server.fresh();
           await client.create("/q");
@@ -156,7 +156,7 @@ onBothServers(
         },
       );
 
-      test("that say nothing limit nothing", async () => {
+      test("without any limit only count", async () => {
         const client = await server.fresh();
         await client.create("/q");
         await quotaNodes(client, "/q", "");
@@ -164,7 +164,7 @@ onBothServers(
         expect(await statsOf(client, "/q")).toBe("count=2,bytes=3");
       });
 
-      test("of -1 are none", async () => {
+      test("with hard limits of -1 refuse nothing", async () => {
         const client = await server.fresh();
         await client.create("/q");
         await quotaNodes(client, "/q", "count=1,bytes=1=;byteHardLimit=-1;countHardLimit=-1");
@@ -172,8 +172,8 @@ onBothServers(
       });
     });
 
-    describe("what is swept away", () => {
-      test("containers, once they have had children and have none", async () => {
+    describe("nodes that the server deletes itself", () => {
+      test("are containers that had children and have none left", async () => {
         const [client, other] = await server.pair();
         for (const path of ["/used", "/unused", "/full"])
           await client.create(path, { flags: Flags.container });
@@ -189,7 +189,7 @@ onBothServers(
         expect(await client.create("/full/d")).toMatchObject({ err: 0 });
       });
 
-      test("TTL nodes, some time after their last change, when they have no children", async () => {
+      test("are TTL nodes without children, some time after their last change", async () => {
         const client = await server.fresh();
         // Long enough for a busy machine to make the child, too; and it is over when that of the
         // others is.
@@ -208,7 +208,7 @@ onBothServers(
         );
       });
 
-      test("a TTL node lives as long as it is written to", async () => {
+      test("are not TTL nodes that are written to often enough", async () => {
         const client = await server.fresh();
         await client.create("/t", { flags: Flags.ttl, ttlMs: 1_500 });
         const until = performance.now() + 2_500;

@@ -37,7 +37,7 @@ const text = (value: string) => {
 
 onBothServers((server) => {
   describe("a transaction", () => {
-    test("that succeeds, byte for byte", async () => {
+    test("that succeeds has the reply of Apache ZooKeeper, byte for byte", async () => {
       const client = await server.fresh();
       await client.create("/a");
       await client.create("/gone");
@@ -64,7 +64,7 @@ onBothServers((server) => {
       );
     });
 
-    test("that fails, byte for byte", async () => {
+    test("that fails has the reply of Apache ZooKeeper, byte for byte", async () => {
       const client = await server.fresh();
       const reply = await client.multi([
         { op: "create", path: "/a" },
@@ -78,13 +78,13 @@ onBothServers((server) => {
       );
     });
 
-    test("of nothing", async () => {
+    test("without operations succeeds", async () => {
       const client = await server.fresh();
       const reply = await client.multi([]);
       expect(reply).toMatchObject({ err: 0, body: END });
     });
 
-    test("happens at one zxid", async () => {
+    test("has one zxid for all its changes", async () => {
       const client = await server.fresh();
       await client.create("/a");
       const { zxid, results } = await client.multi([
@@ -244,7 +244,7 @@ onBothServers((server) => {
       },
       { what: "check a bad path", step: { op: "check", path: "/a/" }, code: badArguments },
     ];
-    test.each(failures)("$what", async ({ step, code }) => {
+    test.each(failures)("fails when one operation is to $what", async ({ step, code }) => {
       const client = await server.fresh();
       await client.create("/a");
       await client.create("/a/b");
@@ -267,7 +267,7 @@ onBothServers((server) => {
       expect(codes(await client.multi([{ op: "check", path: "/a" }]))).toEqual([undefined]);
     });
 
-    test("a failed one costs a zxid, too", async () => {
+    test("that fails takes a zxid too", async () => {
       const client = await server.fresh();
       const { zxid: first } = await client.multi([{ op: "delete", path: "/no" }]);
       const { zxid: second } = await client.multi([{ op: "delete", path: "/no" }]);
@@ -319,13 +319,13 @@ onBothServers((server) => {
       expect(await other.heard()).toEqual(["dataChanged /a"]);
     });
 
-    test("of reads is none", async () => {
+    test("of reads is a marshalling error", async () => {
       const client = await server.fresh();
       const { err, body } = await client.multi([{ op: "getData", path: "/" }]);
       expect({ err, body }).toEqual({ err: marshallingError, body: Buffer.alloc(0) });
     });
 
-    test("that mixes reads and writes", async () => {
+    test("of reads and writes is a marshalling error and changes nothing", async () => {
       const client = await server.fresh();
       const { err, body } = await client.multi([
         { op: "create", path: "/x" },
@@ -335,17 +335,17 @@ onBothServers((server) => {
       expect(await client.exists("/x")).toMatchObject({ err: noNode });
     });
 
-    test("with a step that does not exist", async () => {
+    test("with an unknown operation is a marshalling error", async () => {
       const client = await server.fresh();
       const { err, body } = await client.multi([{ op: "raw", type: 77, body: () => {} }]);
       expect({ err, body }).toEqual({ err: marshallingError, body: Buffer.alloc(0) });
     });
   });
 
-  describe("many reads at once", () => {
+  describe("a multiRead", () => {
     const read = (client: RawClient, steps: Step[]) => client.multi(steps, Opcode.multiRead);
 
-    test("each by itself", async () => {
+    test("lets each read succeed or fail alone", async () => {
       const client = await server.fresh();
       await client.create("/a", { data: "x" });
       await client.create("/a/b");
@@ -368,7 +368,7 @@ onBothServers((server) => {
       expect(reply.results[1]).toMatchObject({ children: ["b"] });
     });
 
-    test("byte for byte", async () => {
+    test("has the reply of Apache ZooKeeper, byte for byte", async () => {
       const client = await server.fresh();
       await client.create("/a", { data: "x" });
       const { body } = await read(client, [
@@ -388,12 +388,12 @@ onBothServers((server) => {
       );
     });
 
-    test("of nothing", async () => {
+    test("without reads succeeds", async () => {
       const client = await server.fresh();
       expect(await read(client, [])).toMatchObject({ err: 0, body: END });
     });
 
-    test("with a write among them", async () => {
+    test("with a write among its reads is a marshalling error and changes nothing", async () => {
       const client = await server.fresh();
       const { err, body } = await read(client, [{ op: "create", path: "/x" }]);
       expect({ err, body }).toEqual({ err: marshallingError, body: END });
@@ -401,7 +401,7 @@ onBothServers((server) => {
     });
   });
 
-  test("a session over it all", async () => {
+  test("a session makes transactions and multiReads", async () => {
     const session = server.session(await server.chroot());
     const { results, zxid } = await session.multi([
       { op: "create", path: "/a", data: Buffer.from("x") },

@@ -5,7 +5,7 @@ import { quotaNodes, statsOf } from "./quota-nodes.ts";
 import { Flags } from "./raw-client.ts";
 
 onBothServers((server) => {
-  test("what is there already is counted with the limits", async () => {
+  test("znodes that exist when a quota is set are counted", async () => {
     const client = await server.fresh();
     await client.create("/q", { data: "12345" });
     await client.create("/q/a", { data: "678" });
@@ -14,7 +14,7 @@ onBothServers((server) => {
     expect(await statsOf(client, "/q")).toBe("count=3,bytes=8");
   });
 
-  test("every change is counted", async () => {
+  test("every create, delete and setData is counted", async () => {
     const client = await server.fresh();
     await client.create("/q");
     await quotaNodes(client, "/q", "count=1,bytes=1");
@@ -35,7 +35,7 @@ onBothServers((server) => {
     expect(await statsOf(client, "/q")).toBe("count=2,bytes=1");
   });
 
-  test("transactions, ephemerals and what goes with its session", async () => {
+  test("transactions, ephemerals and the end of their session are counted", async () => {
     const [client, other] = await server.pair();
     await client.create("/q");
     await quotaNodes(client, "/q", "count=1,bytes=1");
@@ -56,7 +56,7 @@ onBothServers((server) => {
     expect(await statsOf(client, "/q")).toBe("count=3,bytes=1");
   });
 
-  test("one inside the other: the nearest one counts", async () => {
+  test("a change below two quotas is counted by the nearer one alone", async () => {
     const client = await server.fresh();
     await client.create("/q");
     await client.create("/q/a");
@@ -70,7 +70,7 @@ onBothServers((server) => {
     ]);
   });
 
-  test("without the limits nothing is counted any more", async () => {
+  test("nothing is counted after the limits are deleted", async () => {
     const client = await server.fresh();
     await client.create("/q");
     const quota = await quotaNodes(client, "/q", "count=1,bytes=1");
@@ -79,7 +79,7 @@ onBothServers((server) => {
     expect(await statsOf(client, "/q")).toBe("count=1,bytes=0");
   });
 
-  test("limits of a znode that comes later", async () => {
+  test("a znode that is created after its quota is counted", async () => {
     const client = await server.fresh();
     await quotaNodes(client, "/q", "count=1,bytes=1");
     expect(await statsOf(client, "/q")).toBe("count=0,bytes=0");
@@ -88,7 +88,7 @@ onBothServers((server) => {
     expect(await statsOf(client, "/q")).toBe("count=2,bytes=2");
   });
 
-  test("the count does not touch the stat of the statistics", async () => {
+  test("counting does not change the stat of the znode that has the count", async () => {
     const client = await server.fresh();
     await client.create("/q");
     const quota = await quotaNodes(client, "/q", "count=1,bytes=1");

@@ -115,7 +115,7 @@ onBothServers((server) => {
   });
 
   describe("one-shot watches", () => {
-    test("tell once, and again when set again", async () => {
+    test("report one change, and another one when set again", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getData("/n", true);
@@ -127,7 +127,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["dataChanged /n"]);
     });
 
-    test("set twice, in several ways, tell once", async () => {
+    test("set several times on one znode report a change once", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getData("/n", true);
@@ -137,7 +137,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["dataChanged /n"]);
     });
 
-    test("reads without a watch leave it alone", async () => {
+    test("are not removed by a read without a watch", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getData("/n", true);
@@ -146,7 +146,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["dataChanged /n"]);
     });
 
-    test("data and children of a deleted znode: one event", async () => {
+    test("of data and children report a deletion as one event", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getData("/n", true);
@@ -157,7 +157,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["deleted /n"]);
     });
 
-    test("the children of a deleted znode", async () => {
+    test("of children report the deletion of the znode", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getChildren("/n", true);
@@ -165,7 +165,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["deleted /n"]);
     });
 
-    test("znode and parent: the znode first", async () => {
+    test("on a znode and its parent report the znode first", async () => {
       const [watcher, writer] = await server.pair();
       await watcher.getChildren("/", true);
       await watcher.exists("/n", true);
@@ -177,7 +177,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["deleted /n", "childrenChanged /"]);
     });
 
-    test("a read that is not allowed leaves no watch", async () => {
+    test("are not set by a read that is not permitted", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n", { acl: [{ perms: 30, scheme: "world", id: "anyone" }] });
       expect(await watcher.getData("/n", true)).toMatchObject({ err: ErrorCode.noAuth });
@@ -187,7 +187,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual([]);
     });
 
-    test("belong to the connection, and go with it", async () => {
+    test("end with the connection", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getData("/n", true);
@@ -198,7 +198,7 @@ onBothServers((server) => {
       again.end();
     });
 
-    test("many watchers of one znode hear it once each", async () => {
+    test("of ten sessions on one znode each report a change once", async () => {
       const writer = await server.fresh();
       await writer.create("/n");
       const watchers = await Promise.all(
@@ -211,8 +211,8 @@ onBothServers((server) => {
     });
   });
 
-  describe("order", () => {
-    test("of one's own write: the event, then the reply", async () => {
+  describe("the order of events:", () => {
+    test("an event of the session's own write comes before the reply", async () => {
       const client = await server.fresh();
       await client.create("/n");
       await client.getData("/n", true);
@@ -228,7 +228,7 @@ onBothServers((server) => {
       ]);
     });
 
-    test("of others' writes: a watcher hears of a change before it can read it", async () => {
+    test("an event of another session's write comes before the new data can be read", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       for (let round = 0; round < 20; round++) {
@@ -246,7 +246,7 @@ onBothServers((server) => {
       }
     });
 
-    test("of many changes is theirs", async () => {
+    test("events come in the order of the changes", async () => {
       const [watcher, writer] = await server.pair();
       await watcher.addWatch("/", recursive);
       const expected: string[] = [];
@@ -262,7 +262,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(expected);
     });
 
-    test("closing: what its own watches say comes before the reply", async () => {
+    test("events of the session's own end come before the reply to closeSession", async () => {
       const client = await server.fresh();
       await client.create("/e", { flags: Flags.ephemeral });
       await client.exists("/e", true);
@@ -273,13 +273,13 @@ onBothServers((server) => {
   });
 
   describe("persistent watches", () => {
-    test("answer with a number that is none", async () => {
+    test("are answered by an error number of zero in the body", async () => {
       const client = await server.fresh();
       const { err, body } = await client.addWatch("/n", persistent);
       expect({ err, body }).toEqual({ err: 0, body: Buffer.alloc(4) });
     });
 
-    test("go on telling", async () => {
+    test("report every change", async () => {
       const [watcher, writer] = await server.pair();
       await watcher.addWatch("/n", persistent);
       await writer.create("/n");
@@ -388,7 +388,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(heard);
     });
 
-    test("two recursive ones that overlap: one event a change", async () => {
+    test("that overlap report a change once", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.addWatch("/", recursive);
@@ -397,7 +397,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["created /n/c"]);
     });
 
-    test("a recursive one and a one-shot for the children", async () => {
+    test("beside one-shot watches of children report both kinds of event", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.addWatch("/", recursive);
@@ -408,20 +408,20 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["created /n/c", "childrenChanged /n", "deleted /n/c"]);
     });
 
-    test("on the root of all", async () => {
+    test("on / report changes in the whole tree", async () => {
       const [watcher, writer] = [await server.open(), await server.fresh()];
       await watcher.addWatch("/", recursive);
       await writer.create("/n");
       expect(await watcher.heard()).toContain(`created ${writer.full("/n")}`);
     });
 
-    test.each([2, -1, 99])("the mode %d", async (mode) => {
+    test.each([2, -1, 99])("of the unknown mode %d are refused", async (mode) => {
       const client = await server.fresh();
       expect(await client.addWatch("/n", mode)).toMatchObject({ err: ErrorCode.marshallingError });
     });
   });
 
-  describe("who may not read a znode", () => {
+  describe("a client without permission to read", () => {
     const UNREADABLE = [{ perms: 30, scheme: "world", id: "anyone" }];
 
     test.each([
@@ -457,7 +457,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(heard);
     });
 
-    test("has lost the one-shot watch all the same", async () => {
+    test("loses its one-shot watch by a change that it does not hear of", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getData("/n", true);
@@ -471,7 +471,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual([]);
     });
 
-    test("hears of it in setWatches", async () => {
+    test("hears of changes all the same in the answer to setWatches", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n", { acl: UNREADABLE });
       const { zxid } = await writer.create("/before");
@@ -481,7 +481,7 @@ onBothServers((server) => {
       expect(watcher.events).toEqual(["dataChanged /n", "created /n", "childrenChanged /n"]);
     });
 
-    test("may prove who it is afterwards", async () => {
+    test("hears of changes once it has proved an identity that may read", async () => {
       const [watcher, writer] = await server.pair();
       await writer.auth("digest", "ann:pw");
       await writer.create("/n", { acl: [{ perms: 31, scheme: "auth", id: "" }] });
@@ -493,7 +493,7 @@ onBothServers((server) => {
     });
   });
 
-  describe("taking watches off", () => {
+  describe("removeWatches", () => {
     const KINDS: Readonly<Record<string, (client: RawClient) => Promise<unknown>>> = {
       none: async () => {},
       data: (client) => client.getData("/n", true),
@@ -526,7 +526,7 @@ onBothServers((server) => {
       expect({ found, removed }).toEqual({ found: FOUND[kind], removed: FOUND[kind] });
     });
 
-    test("answers with nothing, and nothing is heard any more", async () => {
+    test("has an empty answer, and no event comes after it", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       for (const set of Object.values(KINDS)) await set(watcher);
@@ -543,7 +543,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual([]);
     });
 
-    test("one kind leaves the other", async () => {
+    test("of one kind leaves the other", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.getData("/n", true);
@@ -554,7 +554,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["childrenChanged /n"]);
     });
 
-    test("half of a persistent one", async () => {
+    test("of children leaves the data half of a persistent watch", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await watcher.addWatch("/n", persistent);
@@ -565,7 +565,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["dataChanged /n", "dataChanged /n"]);
     });
 
-    test("watches of other sessions stay", async () => {
+    test("leaves watches of other sessions", async () => {
       const [watcher, other] = await server.pair();
       await watcher.create("/n");
       await watcher.getData("/n", true);
@@ -577,14 +577,14 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["dataChanged /n"]);
     });
 
-    test("of a znode that is not there", async () => {
+    test("removes the watch of a missing znode", async () => {
       const client = await server.fresh();
       await client.exists("/no", true);
       expect(await client.checkWatches("/no", WatcherType.data)).toMatchObject({ err: 0 });
       expect(await client.removeWatches("/no", WatcherType.data)).toMatchObject({ err: 0 });
     });
 
-    test("a watch that has told is gone", async () => {
+    test("does not find a one-shot watch that has reported a change", async () => {
       const client = await server.fresh();
       await client.create("/n");
       await client.getData("/n", true);
@@ -592,7 +592,7 @@ onBothServers((server) => {
       expect(await client.checkWatches("/n", WatcherType.data)).toMatchObject({ err: NO });
     });
 
-    test.each([0, 4, 5, 6, 7, -1])("the kind %d", async (type) => {
+    test.each([0, 4, 5, 6, 7, -1])("refuses the unknown kind %d", async (type) => {
       const client = await server.fresh();
       await client.exists("/no", true);
       await client.addWatch("/no", recursive);
@@ -605,8 +605,8 @@ onBothServers((server) => {
     });
   });
 
-  describe("setting watches again", () => {
-    test("answers under its own number, after the events that were missed", async () => {
+  describe("setWatches", () => {
+    test("is answered under its own xid, after the missed events", async () => {
       const [watcher, writer] = await server.pair();
       for (const path of ["/same", "/set", "/gone", "/parent", "/quiet", "/dead"])
         await writer.create(path);
@@ -652,7 +652,7 @@ onBothServers((server) => {
       ]);
     });
 
-    test("a znode that was deleted and made again", async () => {
+    test("reports a znode that was deleted and created again as changed", async () => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       const { zxid } = await writer.create("/before");
@@ -662,7 +662,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual(["dataChanged /n", "childrenChanged /n"]);
     });
 
-    test("a change of the list is none", async () => {
+    test("reports no change of an ACL", async () => {
       const [watcher, writer] = await server.pair();
       const { zxid } = await writer.create("/n");
       await writer.setAcl("/n", [{ perms: 31, scheme: "world", id: "anyone" }]);
@@ -670,7 +670,7 @@ onBothServers((server) => {
       expect(await watcher.heard()).toEqual([]);
     });
 
-    test("persistent ones say nothing of the gap, and go on", async () => {
+    test("reports no missed events to persistent watches, which then go on", async () => {
       const [watcher, writer] = await server.pair();
       for (const path of ["/p", "/r", "/d"]) await writer.create(path);
       const { zxid } = await writer.create("/before");
@@ -690,13 +690,13 @@ onBothServers((server) => {
       ]);
     });
 
-    test("with another number", async () => {
+    test("is answered under whatever xid it has", async () => {
       const client = await server.fresh();
       expect(await client.setWatches(0n, [[], [], []], 17)).toMatchObject({ xid: 17, err: 0 });
     });
   });
 
-  test("ephemerals of a closed session: every watcher hears of their end", async () => {
+  test("every watcher hears of the ephemerals that a closed session had", async () => {
     const [watcher, owner] = await server.pair();
     await owner.create("/e", { flags: Flags.ephemeral });
     await watcher.exists("/e", true);
@@ -705,7 +705,7 @@ onBothServers((server) => {
     expect(await watcher.heard()).toEqual(["deleted /e"]);
   });
 
-  test("a session over it all", async () => {
+  test("a session reports events to its listeners and removes one of them", async () => {
     const chroot = await server.chroot();
     const [session, writer] = [server.session(chroot), await server.open(chroot)];
     const heard: string[] = [];

@@ -9,7 +9,7 @@ const EMPTY = Buffer.alloc(0);
 
 onBothServers((server) => {
   describe("create", () => {
-    test("answers with the path; create2 with path and stat", async () => {
+    test("is answered by the path, create2 by path and stat", async () => {
       const client = await server.fresh();
       const plain = await client.create("/a", { data: "xyz" });
       const path = Buffer.from(client.full("/a"));
@@ -50,16 +50,19 @@ onBothServers((server) => {
       { mode: "container", flags: 4, name: "/n", owner: () => 0n },
       { mode: "TTL", flags: 5, ttlMs: 70_000, name: "/n", owner: () => 0n },
       { mode: "sequential TTL", flags: 6, ttlMs: 70_000, name: "/n0000000000", owner: () => 0n },
-    ])("$mode: name and owner", async ({ flags, ttlMs, name, owner }) => {
-      const client = await server.fresh();
-      const made = await client.create("/n", ttlMs === undefined ? { flags } : { flags, ttlMs });
-      expect(made).toMatchObject({ err: 0, path: name });
-      const { stat } = await client.exists(name);
-      expect(stat).toMatchObject({ ephemeralOwner: owner(client), czxid: made.zxid });
-      if (flags >= Flags.container) expect(made.stat).toEqual(stat);
-    });
+    ])(
+      "in the mode $mode gives the right name and owner",
+      async ({ flags, ttlMs, name, owner }) => {
+        const client = await server.fresh();
+        const made = await client.create("/n", ttlMs === undefined ? { flags } : { flags, ttlMs });
+        expect(made).toMatchObject({ err: 0, path: name });
+        const { stat } = await client.exists(name);
+        expect(stat).toMatchObject({ ephemeralOwner: owner(client), czxid: made.zxid });
+        if (flags >= Flags.container) expect(made.stat).toEqual(stat);
+      },
+    );
 
-    test("the modes of create are those of create2", async () => {
+    test("and create2 have the same modes", async () => {
       const client = await server.fresh();
       for (const flags of [0, 1, 2, 3]) {
         const { path, stat, zxid } = await client.create(`/m${flags}-`, {
@@ -74,7 +77,7 @@ onBothServers((server) => {
       }
     });
 
-    test("a znode that is there", async () => {
+    test("of an existing znode is refused in every mode", async () => {
       const client = await server.fresh();
       await client.create("/a", { data: "old" });
       for (const flags of [0, 1, 4]) {
@@ -89,7 +92,7 @@ onBothServers((server) => {
       expect(await client.getData("/a")).toMatchObject({ data: "old" });
     });
 
-    test("no parent", async () => {
+    test("without a parent is refused", async () => {
       const client = await server.fresh();
       expect(await client.create("/no/child")).toMatchObject({ err: ErrorCode.noNode });
       expect(await client.create("/no/child-", { flags: Flags.sequential })).toMatchObject({
@@ -97,7 +100,7 @@ onBothServers((server) => {
       });
     });
 
-    test("an ephemeral has no children; others have", async () => {
+    test("below an ephemeral is refused, below others accepted", async () => {
       const client = await server.fresh();
       await client.create("/e", { flags: Flags.ephemeral });
       for (const flags of [0, 1, 2, 4]) {
@@ -111,7 +114,7 @@ onBothServers((server) => {
       expect(await client.create("/t/child", { flags: Flags.ephemeral })).toMatchObject({ err: 0 });
     });
 
-    test.each([7, 99, -1])("a mode of %d", async (flags) => {
+    test.each([7, 99, -1])("in the unknown mode %d is refused", async (flags) => {
       const client = await server.fresh();
       expect(await client.create("/a", { flags })).toMatchObject({
         err: ErrorCode.badArguments,
@@ -119,20 +122,20 @@ onBothServers((server) => {
       });
     });
 
-    test.each([0, -1, 2 ** 41])("a TTL of %d", async (ttlMs) => {
+    test.each([0, -1, 2 ** 41])("with a TTL of %d is refused", async (ttlMs) => {
       const client = await server.fresh();
       expect(await client.create("/a", { flags: Flags.ttl, ttlMs })).toMatchObject({
         err: ErrorCode.badArguments,
       });
     });
 
-    test("the longest TTL", async () => {
+    test("with the longest TTL is accepted", async () => {
       const client = await server.fresh();
       const ttlMs = 2 ** 40 - 1;
       expect(await client.create("/a", { flags: Flags.ttl, ttlMs })).toMatchObject({ err: 0 });
     });
 
-    test("a TTL mode without TTL", async () => {
+    test("in a TTL mode without a TTL is refused", async () => {
       const client = await server.fresh();
       for (const opcode of [Opcode.create, Opcode.create2]) {
         expect(await client.create("/a", { flags: Flags.ttl, opcode })).toMatchObject({
@@ -141,7 +144,7 @@ onBothServers((server) => {
       }
     });
 
-    test("null data and empty data are two things", async () => {
+    test("tells null from empty data", async () => {
       const client = await server.fresh();
       await client.create("/null", { data: null });
       await client.create("/empty", { data: "" });
@@ -153,7 +156,7 @@ onBothServers((server) => {
       expect(await client.getData("/empty")).toMatchObject({ data: null });
     });
 
-    test("names and data beyond ASCII", async () => {
+    test("accepts names and data beyond ASCII", async () => {
       const client = await server.fresh();
       const bytes = Buffer.from([0, 255, 128, 10]);
       expect(await client.create("/zwölf €", { data: bytes })).toMatchObject({ path: "/zwölf €" });
@@ -169,7 +172,7 @@ onBothServers((server) => {
       return Number(path.slice(-10));
     }
 
-    test("count all children ever made, of any mode and name", async () => {
+    test("count all children ever created, of any mode and name", async () => {
       const client = await server.fresh();
       expect(await next(client)).toBe(0);
       await client.create("/plain");
@@ -196,7 +199,7 @@ onBothServers((server) => {
       expect(await next(client)).toBe(4);
     });
 
-    test("stand for the parent, not for the name", async () => {
+    test("are counted by parent, not by name", async () => {
       const client = await server.fresh();
       await client.create("/p");
       await client.create("/p/a");
@@ -208,7 +211,7 @@ onBothServers((server) => {
       expect(await next(client, "/p")).toBe(0);
     });
 
-    test("meet a name that is taken", async () => {
+    test("that lead to an existing name are an error, not skipped", async () => {
       const client = await server.fresh();
       await client.create("/s-0000000001");
       expect(await client.create("/s-", { flags: Flags.sequential })).toMatchObject({
@@ -218,7 +221,7 @@ onBothServers((server) => {
       expect(await next(client)).toBe(2);
     });
 
-    test("of a name that ends with a slash stand alone", async () => {
+    test("are the whole name when the path ends with a slash", async () => {
       const client = await server.fresh();
       await client.create("/p");
       expect(await client.create("/p/", { flags: Flags.sequential })).toMatchObject({
@@ -228,14 +231,14 @@ onBothServers((server) => {
   });
 
   describe("delete", () => {
-    test("answers with nothing", async () => {
+    test("has an empty answer", async () => {
       const client = await server.fresh();
       await client.create("/a");
       expect(await client.delete("/a")).toMatchObject({ err: 0, body: EMPTY });
       expect(await client.exists("/a")).toMatchObject({ err: ErrorCode.noNode, body: EMPTY });
     });
 
-    test("by version", async () => {
+    test("needs the right version, if one is given", async () => {
       const client = await server.fresh();
       await client.create("/a");
       await client.setData("/a", "1");
@@ -245,7 +248,7 @@ onBothServers((server) => {
       expect(await client.delete("/a", 1)).toMatchObject({ err: ErrorCode.noNode });
     });
 
-    test("not with children; the version is looked at first", async () => {
+    test("refuses a znode with children, and a wrong version before that", async () => {
       const client = await server.fresh();
       await client.create("/a");
       await client.create("/a/b");
@@ -253,7 +256,7 @@ onBothServers((server) => {
       expect(await client.delete("/a", 5)).toMatchObject({ err: ErrorCode.badVersion });
     });
 
-    test("another session's ephemeral", async () => {
+    test("removes an ephemeral of another session", async () => {
       const [client, other] = await server.pair();
       await client.create("/e", { flags: Flags.ephemeral });
       expect(await other.delete("/e")).toMatchObject({ err: 0 });
@@ -262,7 +265,7 @@ onBothServers((server) => {
   });
 
   describe("setData", () => {
-    test("by version, answered with the stat", async () => {
+    test("needs the right version, if one is given, and is answered by the stat", async () => {
       const client = await server.fresh();
       const { zxid } = await client.create("/a", { data: "x" });
       const set = await client.setData("/a", "longer", 0);
@@ -282,18 +285,18 @@ onBothServers((server) => {
       expect(await client.getData("/a")).toMatchObject({ data: "x" });
     });
 
-    test.each([-2, -100])("a version of %d is none", async (version) => {
+    test.each([-2, -100])("refuses a version of %d", async (version) => {
       const client = await server.fresh();
       await client.create("/a");
       expect(await client.setData("/a", "x", version)).toMatchObject({ err: ErrorCode.badVersion });
     });
 
-    test("no such znode", async () => {
+    test("of a missing znode is refused", async () => {
       const client = await server.fresh();
       expect(await client.setData("/a", "x", 3)).toMatchObject({ err: ErrorCode.noNode });
     });
 
-    test("the same data again is a change like any other", async () => {
+    test("counts the same data as a change", async () => {
       const client = await server.fresh();
       await client.create("/a", { data: "x" });
       const { stat, zxid } = await client.setData("/a", "x");
@@ -301,7 +304,7 @@ onBothServers((server) => {
     });
   });
 
-  describe("stats", () => {
+  describe("a stat", () => {
     const pick = ({ version, cversion, aversion, numChildren, dataLength }: StatRecord) => ({
       version,
       cversion,
@@ -310,7 +313,7 @@ onBothServers((server) => {
       dataLength,
     });
 
-    test("after a life of changes", async () => {
+    test("counts each kind of change on its own", async () => {
       const client = await server.fresh();
       const made = await client.create("/p", { data: "abc" });
       await client.create("/p/a");
@@ -340,7 +343,7 @@ onBothServers((server) => {
       expect(stat?.mtime).toBeGreaterThanOrEqual(stat?.ctime ?? Number.NaN);
     });
 
-    test("are the same in every reply", async () => {
+    test("is the same in every reply", async () => {
       const client = await server.fresh();
       await client.create("/p", { data: "abc" });
       await client.create("/p/a");
@@ -351,7 +354,7 @@ onBothServers((server) => {
       expect((await client.getAcl("/p")).stat).toEqual(stat);
     });
 
-    test("the parent's after create, with its own zxid", async () => {
+    test("of the parent has the zxid of the last create or delete of a child", async () => {
       const client = await server.fresh();
       await client.create("/p");
       for (let count = 1; count <= 3; count++) {
@@ -370,7 +373,7 @@ onBothServers((server) => {
       });
     });
 
-    test("the times come from one clock, and the modification's moves", async () => {
+    test("has times of one clock, and a setData moves only mtime", async () => {
       const client = await server.fresh();
       const { stat: before } = await client.create("/p", { opcode: Opcode.create2 });
       await new Promise((resolve) => setTimeout(resolve, 15));
@@ -381,7 +384,7 @@ onBothServers((server) => {
   });
 
   describe("zxids", () => {
-    test("rise with every write; its reply carries its own", async () => {
+    test("rise with every write, also with one that fails", async () => {
       const client = await server.fresh();
       let last = 0n;
       const steps = [
@@ -399,7 +402,7 @@ onBothServers((server) => {
       }
     });
 
-    test("of reads are those of the last change before them", async () => {
+    test("of reads are not below those of the writes before them", async () => {
       const client = await server.fresh();
       const { zxid } = await client.create("/a");
       for (const read of [
@@ -413,7 +416,7 @@ onBothServers((server) => {
   });
 
   describe("children", () => {
-    test("names only, in both forms", async () => {
+    test("are listed as names in both forms", async () => {
       const client = await server.fresh();
       for (const path of ["/a", "/b", "/b/c"]) await client.create(path);
       expect(await client.getChildren("/")).toMatchObject({ children: ["a", "b"] });
@@ -455,7 +458,7 @@ onBothServers((server) => {
       expect(await client.getEphemerals("/a/")).toMatchObject({ paths: ["/a/2"] });
     });
 
-    test("many of them", async () => {
+    test("are listed completely when there are 300", async () => {
       const client = await server.fresh();
       const names = Array.from(
         { length: 300 },
@@ -518,14 +521,14 @@ onBothServers((server) => {
     );
 
     test.each(["/no/", "/no//b", "/no/./b", "/no/.."])(
-      "the parent of %j is missed before",
+      "the parent of %j is missed before the path is refused",
       async (path) => {
         const expected = { ...refusedByCreate, create: NO, create2: NO, container: NO };
         expect(await answers(await server.fresh(), path)).toEqual(expected);
       },
     );
 
-    test("a NUL", async () => {
+    test("a path with a NUL is refused by create, setData, setAcl, delete and exists", async () => {
       expect(await answers(await server.fresh(), "/a\0b")).toEqual({
         ...refusedByCreate,
         delete: BAD,
@@ -533,7 +536,7 @@ onBothServers((server) => {
       });
     });
 
-    test("a path without its first slash", async () => {
+    test("a path without its first slash is refused by every write", async () => {
       expect(await answers(await server.open(), "x")).toEqual({ ...refusedByCreate, delete: BAD });
     });
 
@@ -556,7 +559,7 @@ onBothServers((server) => {
     });
 
     test.each(["/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"])(
-      "%s is there for good",
+      "%s can neither be created nor deleted",
       async (path) => {
         const client = await server.open();
         expect(await client.create(path)).toMatchObject({ err: ErrorCode.nodeExists });
@@ -568,7 +571,7 @@ onBothServers((server) => {
       },
     );
 
-    test("dots inside a name are letters", async () => {
+    test("a name may have dots, if it is not . or ..", async () => {
       const client = await server.fresh();
       for (const path of ["/...", "/.hidden", "/a.b", "/a."])
         expect(await client.create(path)).toMatchObject({ path });
@@ -577,7 +580,7 @@ onBothServers((server) => {
       });
     });
 
-    test("a sequence number makes a name of dots a good one", async () => {
+    test(". is accepted where a sequence number is added to it", async () => {
       const client = await server.fresh();
       expect(await client.create("/.", { flags: Flags.sequential })).toMatchObject({
         path: "/.0000000000",
@@ -585,7 +588,7 @@ onBothServers((server) => {
     });
   });
 
-  test("/zookeeper holds what it holds, and others may be put there", async () => {
+  test("/zookeeper has config and quota, and other znodes can be created there", async () => {
     const client = await server.open();
     expect((await client.getChildren("/zookeeper")).children).toEqual(
       expect.arrayContaining(["config", "quota"]),
@@ -599,7 +602,7 @@ onBothServers((server) => {
     expect(await client.delete(path)).toMatchObject({ err: 0 });
   });
 
-  test("a session over it all", async () => {
+  test("a session creates, reads, changes and deletes a znode", async () => {
     const session = server.session(await server.chroot());
     const { path, stat } = await session.create2("/a", Buffer.from("x"), {
       mode: "persistentSequential",

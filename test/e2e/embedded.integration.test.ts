@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => terminals.stop());
 
 describe("--embedded", () => {
-  test("one command", async () => {
+  test("runs one command", async () => {
     const { code, stdout, stderr } = await runZksh(["--embedded", "ls", "/zookeeper"]);
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 0,
@@ -57,7 +57,7 @@ describe("--embedded", () => {
     });
   });
 
-  test("a script, in one session", async () => {
+  test("runs a script in one session", async () => {
     const input = "create -e /a x\nset /a y\nget /a\n";
     const { code, stdout, stderr } = await runZksh(["--embedded"], { input });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
@@ -67,12 +67,12 @@ describe("--embedded", () => {
     });
   });
 
-  test("a program under a lock, which has a session of its own", async () => {
+  test("runs a command under a lock, which has a session of its own", async () => {
     const { code, stdout } = await runZksh(["--embedded", "lock", "/deploy", "--", "echo", "done"]);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: "done\n" });
   });
 
-  test("servers of the environment are not meant", async () => {
+  test("ignores the servers of the environment", async () => {
     const env = { ZKSH_SERVER: "127.0.0.1:1", ZKSH_TLS: "1" };
     expect(await runZksh(["--embedded", "stat", "/"], { env })).toMatchObject({
       code: 0,

@@ -161,7 +161,10 @@ const modes: readonly FailureMode[] = [
     row: 19,
     what: "two ideas of a semaphore's limit",
     shown: [
-      [RELATIVES, "sem lets in as many as there are permits, and exits with 125 for another limit"],
+      [
+        RELATIVES,
+        "sem runs as many commands as there are permits, and exits with 125 for another limit",
+      ],
     ],
   },
   {
@@ -283,7 +286,7 @@ const modes: readonly FailureMode[] = [
     what: "the sequence numbers end, or begin again",
     shown: [
       [WAITING, "tokens grow from holder to holder, also when the path was deleted in between"],
-      ["recipes/locks/queue/sequence.embedded", "a number that another ticket has too is not"],
+      ["recipes/locks/queue/sequence.embedded", "a number that another ticket has too is refused"],
     ],
   },
   {

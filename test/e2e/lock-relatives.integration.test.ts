@@ -104,7 +104,7 @@ it("rwlock runs readers together and a writer alone, with the same exit codes", 
   expect(String(stdout)).toBe("read\n");
 });
 
-it("sem lets in as many as there are permits, and exits with 125 for another limit", async (context) => {
+it("sem runs as many commands as there are permits, and exits with 125 for another limit", async (context) => {
   const scene = await Scene.at(context, server.address);
   const hold = async () => {
     const beat = scene.beat();

@@ -35,7 +35,9 @@ function name(index: number): string {
   return String(index).padStart(6, "0");
 }
 
-test("300,000 children do not keep TAB, nor who types on", { timeout: 180_000 }, async () => {
+test("300,000 children delay neither TAB nor the keys typed after it", {
+  timeout: 180_000,
+}, async () => {
   const server = await crowdedServer();
   const terminals = await startTerminals();
   onTestFinished(() => terminals.stop());

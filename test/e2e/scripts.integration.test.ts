@@ -96,7 +96,7 @@ describe("the output", () => {
     expect([code, stderr, String(stdout) === data.join("")]).toEqual([0, "", true]);
   });
 
-  test("comes line by line to somebody who waits for it", async () => {
+  test("comes line by line while the script goes on", async () => {
     const zksh = startZksh([], { env });
     let expected = "";
     for (const i of numbers(20)) {
@@ -163,7 +163,7 @@ test.each([
   { argv: ["--keep-going"], code: 8, says: "stdin:3: error: the script is not UTF-8" },
   { argv: ["-o", "zkcli"], code: 2, says: "the script is not UTF-8" },
 ])(
-  "bytes that are no text are told, and not stored as something else: $argv",
+  "bytes that are not text are refused, not stored as something else: $argv",
   async ({ argv, code, says }) => {
     const node = "/latin1";
     const input = Buffer.concat([

@@ -68,7 +68,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-describe("garbage", () => {
+describe("after garbage from one client, another is served:", () => {
   test.each([
     "GET / HTTP/1.1\r\n\r\n",
     "\xff\xff\xff\xff",
@@ -144,8 +144,8 @@ function writeSomething(writer: JuteWriter, random: (below: number) => number): 
   }
 }
 
-describe("bad readers", () => {
-  test("who does not read is not read from", async () => {
+describe("a client that reads badly", () => {
+  test("that does not read its answers is not read from either, and costs little memory", async () => {
     const socket = await dial();
     socket.pause();
     socket.write(HELLO);
@@ -165,14 +165,14 @@ describe("bad readers", () => {
     socket.destroy();
   });
 
-  test("a slow reader gets all of it", async () => {
+  test("gets all answers to 40 requests of a megabyte each", async () => {
     const client = await RawClient.open(server.address, "");
     const replies = await Promise.all(Array.from({ length: 40 }, () => client.getData("/big")));
     expect(replies.map(({ err }) => err)).toEqual(replies.map(() => 0));
     client.end();
   });
 
-  test("who lets events pile up is hung up on", { timeout: 60_000 }, async () => {
+  test("loses its connection when it lets watch events pile up", { timeout: 60_000 }, async () => {
     const socket = await dial();
     const longName = `/${"n".repeat(500_000)}`;
     const watch = frame((writer) => {
@@ -191,7 +191,7 @@ describe("bad readers", () => {
     socket.destroy();
   });
 
-  test("an answer without an end", async () => {
+  test("loses its connection when the answer to one request has five gigabytes", async () => {
     const socket = await dial();
     const greedy = frame((writer) => {
       writer.int(1);
@@ -223,8 +223,8 @@ async function isGone(socket: Socket): Promise<boolean> {
   return !cons.includes(`:${localPort}[`);
 }
 
-describe("many of them", () => {
-  test("connections that say nothing", async () => {
+describe("many clients", () => {
+  test("that say nothing keep no other client waiting, and are forgotten when they close", async () => {
     const sockets = await Promise.all(Array.from({ length: 200 }, dial));
     await bystanderIsServed();
     for (const socket of sockets) socket.destroy();

@@ -20,13 +20,13 @@ async function start(options?: EmbeddedServerOptions): Promise<EmbeddedServer> {
 }
 
 describe("startEmbeddedServer", () => {
-  test("tells where it is", async () => {
+  test("tells its address", async () => {
     const server = await start();
     expect(server.address).toBe(`127.0.0.1:${server.port}`);
     expect(await fourLetterWord(server.address, "ruok")).toBe("imok");
   });
 
-  test("a port that is in use", async () => {
+  test("refuses a port that is in use", async () => {
     const { port } = await start();
     await expect(startEmbeddedServer({ port })).rejects.toThrow(/EADDRINUSE/);
   });
@@ -68,7 +68,7 @@ describe("startEmbeddedServer", () => {
     client.end();
   });
 
-  test("who has spoken while the process was busy still has a session", async () => {
+  test("a client that sent a request while the process was busy keeps its session", async () => {
     const server = await start({ tickTimeMs: 250 });
     const [speaking, silent] = await Promise.all(
       [1, 2].map(() => RawClient.open(server.address, "", { timeoutMs: 500 })),
@@ -80,7 +80,7 @@ describe("startEmbeddedServer", () => {
     speaking?.end();
   });
 
-  test("stop leaves nothing behind that keeps a process", async () => {
+  test("stop leaves no handle that keeps the process alive", async () => {
     const server = await startEmbeddedServer();
     const socket = connect(server.port, "127.0.0.1");
     const closed = new Promise((resolve) => socket.once("close", resolve));

@@ -41,7 +41,7 @@ describe("sessions", () => {
     [-5, 200],
     [700, 700],
     [99_999, 2_000],
-  ])("who asks for %i ms gets %i", (asked, granted) => {
+  ])("with a requested timeout of %i ms get %i ms", (asked, granted) => {
     expect(keeperAt(new Clock()).negotiate(asked)).toBe(granted);
   });
 

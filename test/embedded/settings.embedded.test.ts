@@ -3,7 +3,7 @@ import { startEmbeddedServer } from "../../src/embedded/server.ts";
 import { type EmbeddedServerOptions, settingsOf } from "../../src/embedded/settings.ts";
 
 describe("the options of an embedded server", () => {
-  test("undefined is as good as left out", () => {
+  test("may be undefined, which means the default", () => {
     const undefinedOnes: EmbeddedServerOptions = {
       host: undefined,
       tickTimeMs: undefined,
@@ -37,7 +37,7 @@ describe("the options of an embedded server", () => {
     await expect(startEmbeddedServer(options)).rejects.toThrow(message);
   });
 
-  test("a stall is a time, as long as it may be, and nothing once it has stopped", async () => {
+  test("a stall takes only a duration, of any length, and none once the server has stopped", async () => {
     const server = await startEmbeddedServer();
     expect(() => server.stall(Number.NaN)).toThrow("cannot stall for NaN ms");
     server.stall(Infinity);

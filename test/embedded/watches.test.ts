@@ -52,7 +52,7 @@ describe("Watches", () => {
     expect(heard).toEqual(["ann 3 /", "ann 3 /a/b"]);
   });
 
-  test("the last mode asked for is the mode", () => {
+  test("the last mode set on a path replaces the earlier one", () => {
     watches.addLasting("/a", ann, "persistent");
     watches.data.add("/a", ann, "one-shot");
     for (let i = 0; i < 2; i++) watches.changed(at("/a"));
@@ -60,7 +60,7 @@ describe("Watches", () => {
     expect(heard).toEqual(["ann 3 /a", "ann 4 /a", "ann 4 /a"]);
   });
 
-  test("nothing is left of a watcher that has gone", () => {
+  test("no watch is left of a connection that has closed", () => {
     watches.addLasting("/a", ann, "recursive");
     watches.addLasting("/b", ann, "persistent");
     watches.data.add("/c", ann, "one-shot");

@@ -31,7 +31,7 @@ async function readAll(fifo: Fifo, writer: PatientWriter): Promise<string> {
   return text + fifo.read();
 }
 
-test("what fits is written at once, in this turn", (context) => {
+test("data that fits into the pipe is written in the same turn", (context) => {
   const { fifo, writer } = fifoFor(context);
   let isDone = false;
   writer.say(Buffer.from("a\n"), () => {
@@ -40,7 +40,7 @@ test("what fits is written at once, in this turn", (context) => {
   expect([fifo.read(), isDone]).toEqual(["a\n", true]);
 });
 
-test("whoever says something goes on although nobody reads, and the reader gets it later, in order", async (context) => {
+test("a message never waits for its reader, which gets it later and in order", async (context) => {
   const { fifo, writer } = fifoFor(context);
   const filled = fifo.fill();
   await said(writer, "first\n");
@@ -95,7 +95,7 @@ test("results wait for their reader, and come whole and in order", async (contex
   expect(await written).toEqual([undefined, undefined, undefined]);
 });
 
-test("what is said stands behind the result that was written before", async (context) => {
+test("a message comes behind the result that was written before it", async (context) => {
   const { fifo, writer } = fifoFor(context);
   const long = "x".repeat(200_000);
   void result(writer, long);
@@ -103,7 +103,7 @@ test("what is said stands behind the result that was written before", async (con
   expect(await readAll(fifo, writer)).toBe(`${long}behind\n`);
 });
 
-test("a reader that is gone: results fail, what is said is given up", async (context) => {
+test("a reader that is gone makes results fail and messages vanish", async (context) => {
   const { fifo, writer } = fifoFor(context);
   fifo.close();
   await said(writer, "a\n");

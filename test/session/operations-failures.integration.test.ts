@@ -94,7 +94,7 @@ describe("a closed session", () => {
     await session.removeWatch("/", () => {});
   });
 
-  test("refuses what is asked while it is closing, and finishes what was asked before", async () => {
+  test("refuses calls that are made while it closes, and finishes those made before", async () => {
     const session = await openFresh();
     await session.connected();
     const before = session.create("/n", null);

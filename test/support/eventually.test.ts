@@ -31,7 +31,7 @@ test("fails when the check stays false", async () => {
   await expect(eventually(() => false, { timeoutMs: 20 })).rejects.toThrow("the check gave false");
 });
 
-test("does not wait for a check that hangs", async () => {
+test("gives up on a check that hangs", async () => {
   await expect(eventually(() => new Promise(() => {}), { timeoutMs: 20 })).rejects.toThrow(
     "did not finish",
   );

@@ -29,7 +29,7 @@ function lastLine(...texts: string[]): string | undefined {
     .at(-1);
 }
 
-test("counts what passed, and says nothing of what is not there", () => {
+test("counts tests that passed, and names no counts of zero", () => {
   expect(lastLine(`test("a", () => {}); describe("b", () => { test("c", () => {}); });`)).toBe(
     "2 passed, 0 failed",
   );

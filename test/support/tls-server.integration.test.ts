@@ -80,7 +80,7 @@ test("a certificate for another name is seen as such", async () => {
   );
 });
 
-test("a server that needs client certificates refuses who has none", async () => {
+test("a server that needs client certificates refuses clients without one", async () => {
   const server = await start("server", "need");
   const ca = pem(certificates.ca);
   await expect(ask(server, { ca })).rejects.toThrow();

@@ -42,7 +42,7 @@ describe("diffHunks", () => {
     expect(shown(["a", "b"], [])).toEqual(["@ 1 1", "-a", "-b"]);
   });
 
-  test.each([1, 2, 3, 4])("leads from one side to the other (%i)", (seed) => {
+  test.each([1, 2, 3, 4])("turns one text into the other when it is applied (%i)", (seed) => {
     const random = new Random(seed);
     const side = () => Array.from({ length: 60 }, () => String(random.index(6)));
     const left = side();

@@ -12,7 +12,7 @@ test.each([
   expect(parseDuration(text)).toBe(ms);
 });
 
-test.each(["30", "1500", "0.5"])("refuses '%s', because nobody can tell of what", (text) => {
+test.each(["30", "1500", "0.5"])("refuses '%s', which has no unit", (text) => {
   expect(() => parseDuration(text)).toThrow(
     `duration '${text}' needs a unit: ${text}s or ${text}ms`,
   );

@@ -21,7 +21,7 @@ test.each([
   expect(globMatcher(pattern)(name)).toBe(isMatch);
 });
 
-test("many stars against a long name end soon", () => {
+test("a pattern of many stars is matched against a long name without backtracking for ever", () => {
   const matches = globMatcher(`${"*a".repeat(50)}b`);
   expect(matches("a".repeat(50_000))).toBe(false);
 });

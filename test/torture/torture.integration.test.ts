@@ -17,7 +17,7 @@ test.each([
   { recipe: "rwlock", seconds },
   { recipe: "sem", seconds },
 ] as const)(
-  "$recipe excludes while networks, servers and processes fail",
+  "$recipe never has two holders while networks, servers and processes fail",
   { timeout: 180_000 },
   async (options) => {
     const report = await torture({ ...options, seed: 4, processes: 6 });

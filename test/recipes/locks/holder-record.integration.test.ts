@@ -27,8 +27,8 @@ function written(data: Buffer | null): HolderRecord {
   return JSON.parse(String(data));
 }
 
-describe("a record is at most 1 KiB long", () => {
-  test("and whole where it can be", () => {
+describe("a holder record", () => {
+  test("is written whole if it fits into 1 KiB", () => {
     const record = { ...SHORT, why: "x".repeat(800) };
     expect(written(encodeRecord(record))).toEqual(record);
   });
@@ -50,7 +50,7 @@ describe("a record is at most 1 KiB long", () => {
     expect([why.startsWith(kept.slice(0, -1)), kept.at(-1)]).toEqual([true, "…"]);
   });
 
-  test("by cutting the longest texts, those of a request too", () => {
+  test("is cut to 1 KiB in its longest texts, those of a request too", () => {
     const long = "y".repeat(5_000);
     const request = { by: "bob@web4", at: "2026-11-16T20:05:09.000Z", reason: long };
     const bytes = encodeRecord({ ...SHORT, cmd: long, why: long, revoke: request });
@@ -67,21 +67,24 @@ describe("a record is at most 1 KiB long", () => {
     expect([cmd, why.length]).toEqual([why, expect.closeTo(250, -2)]);
   });
 
-  test.each([Mutex, UniqueLock])("in a ticket, with what is known later: %o", async (Recipe) => {
-    const session = openFor(await freshChroot());
-    const lock = await new Recipe(session, "/l", {
-      holder: { who: "ann@web3", why: "z".repeat(3_000) },
-    }).acquire();
-    const { data } = await session.getData(lock.nodePath);
-    const stamp = ',"acquired":"2026-11-16T20:05:09.000Z"';
-    expect(
-      (data?.length ?? 0) + (String(data).includes("acquired") ? 0 : stamp.length),
-    ).toBeLessThanOrEqual(KIB);
-    expect(written(data)).toMatchObject({
-      who: "ann@web3",
-      why: expect.stringMatching(/^z{700,}…$/),
-    });
-  });
+  test.each([Mutex, UniqueLock])(
+    "stays within 1 KiB in a ticket when the rest is known: %o",
+    async (Recipe) => {
+      const session = openFor(await freshChroot());
+      const lock = await new Recipe(session, "/l", {
+        holder: { who: "ann@web3", why: "z".repeat(3_000) },
+      }).acquire();
+      const { data } = await session.getData(lock.nodePath);
+      const stamp = ',"acquired":"2026-11-16T20:05:09.000Z"';
+      expect(
+        (data?.length ?? 0) + (String(data).includes("acquired") ? 0 : stamp.length),
+      ).toBeLessThanOrEqual(KIB);
+      expect(written(data)).toMatchObject({
+        who: "ann@web3",
+        why: expect.stringMatching(/^z{700,}…$/),
+      });
+    },
+  );
 });
 
 const STAT = { ephemeralOwner: 0x10n, czxid: 7n, ctime: 1_000, dataLength: 1 } as Stat;
@@ -98,7 +101,7 @@ function shown(data: string) {
 
 const UNREADABLE = { client: "unknown", note: "unreadable record", isAskedToYield: false };
 
-describe("a record that is read", () => {
+describe("a holder record that is read", () => {
   test.each([
     ["a time that is no text", '{"v":1,"tool":"x","acquired":{"toString":null}}'],
     ["a request of another shape", '{"v":1,"tool":"x","revoke":{"by":{"toString":null}}}'],
@@ -118,7 +121,7 @@ describe("a record that is read", () => {
     expect(shown(data)).toEqual({ ...UNREADABLE, who: undefined, why: undefined });
   });
 
-  test("has its known fields only, and 200 characters of each", () => {
+  test("keeps known fields only, and 200 characters of each", () => {
     const long = `😀${"z".repeat(600)}`;
     const data = JSON.stringify({
       v: 2,
@@ -136,7 +139,7 @@ describe("a record that is read", () => {
     });
   });
 
-  test("is none of ours where it does not say so", () => {
+  test("is not taken for ours if it does not say so", () => {
     const none = { who: undefined, why: undefined, client: "unknown", isAskedToYield: false };
     expect(shown('{"host":"a"}')).toEqual({ ...none, note: '{"host":"a"}' });
     expect(shown("{broken")).toEqual({ ...none, note: "{broken" });

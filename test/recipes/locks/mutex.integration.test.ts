@@ -23,7 +23,7 @@ async function queueUp(session: Session, path = "/l") {
 }
 
 describe("Mutex", () => {
-  test("makes the path, holds, and leaves nothing", async () => {
+  test("creates the path, holds the lock and leaves no ticket", async () => {
     const session = openFor(await freshChroot());
     const mutex = new Mutex(session, "/a/b");
     const lock = await mutex.acquire();
@@ -37,7 +37,7 @@ describe("Mutex", () => {
     expect(await session.getChildren("/a/b")).toEqual([]);
   });
 
-  test("is a ticket and a listing in one flight, behind the path where that may be missing", async () => {
+  test("sends ticket and listing in one flight, behind the path where that may be missing", async () => {
     const trace: string[] = [];
     const session = openFor(await freshChroot(), { trace: (line) => trace.push(line) });
     const lock = await new Mutex(session, "/l").acquire();
@@ -48,7 +48,7 @@ describe("Mutex", () => {
     expect(requests).toEqual(["attached", "createContainer", "create", "getChildren2", "delete"]);
   });
 
-  test("does not make a path that must exist, and no lock on /", async () => {
+  test("creates no path that must exist, and refuses /", async () => {
     const session = openFor(await freshChroot());
     const missing = new Mutex(session, "/a/b", { mustExist: true });
     expect(await rejection(missing.acquire())).toMatchObject({ reason: "no-node" });
@@ -56,7 +56,7 @@ describe("Mutex", () => {
     expect(() => new Mutex(session, "/")).toThrow("/ cannot be locked");
   });
 
-  test("first come first served, each token higher than the last", async () => {
+  test("serves waiters in their order, each with a higher token", async () => {
     const chroot = await freshChroot();
     const order: number[] = [];
     const first = openFor(chroot);
@@ -221,7 +221,7 @@ describe("Mutex", () => {
     }
   });
 
-  test("says who it is, from when it queues, and after a while that it holds", async () => {
+  test("writes into its ticket who queues since when, and later that it holds", async () => {
     const session = openFor(await freshChroot());
     const mutex = new Mutex(session, "/l", { holder: { who: "ann", why: "release 42" } });
     let lock = await mutex.acquire();
@@ -247,13 +247,13 @@ describe("Mutex", () => {
     await lock.release();
   });
 
-  test("its own data stays as it is", async () => {
+  test("keeps data that the caller gives as it is", async () => {
     const session = openFor(await freshChroot());
     const lock = await new Mutex(session, "/l", { data: Buffer.from("127.0.0.1") }).acquire();
     expect(String((await session.getData(lock.nodePath)).data)).toBe("127.0.0.1");
   });
 
-  test("re-entrant by its handle, not by its path", async () => {
+  test("is re-entrant by its handle, not by its path", async () => {
     const session = openFor(await freshChroot());
     const mutex = new Mutex(session, "/l");
     const lock = await mutex.acquire();
@@ -271,7 +271,7 @@ describe("Mutex", () => {
     expect(await session.getChildren("/l")).toEqual([]);
   });
 
-  test.each([Number.NaN, -1])("does not wait %d ms", async (waitMs) => {
+  test.each([Number.NaN, -1])("refuses to wait %d ms", async (waitMs) => {
     const session = openFor(await freshChroot());
     expect(await rejection(new Mutex(session, "/l").acquire({ waitMs }))).toMatchObject({
       name: "UsageError",
@@ -279,13 +279,16 @@ describe("Mutex", () => {
     expect(await session.exists("/l")).toBeUndefined();
   });
 
-  test.each(["/zookeeper", "/zookeeper/quota/l"])("leaves %s to the server", async (path) => {
-    const session = openFor(await freshChroot());
-    expect(() => new Mutex(session, path)).toThrow("/zookeeper belongs to the server");
-    expect(() => new Mutex(session, "/zookeepers")).not.toThrow();
-  });
+  test.each(["/zookeeper", "/zookeeper/quota/l"])(
+    "refuses %s, which belongs to the server",
+    async (path) => {
+      const session = openFor(await freshChroot());
+      expect(() => new Mutex(session, path)).toThrow("/zookeeper belongs to the server");
+      expect(() => new Mutex(session, "/zookeepers")).not.toThrow();
+    },
+  );
 
-  test("fenced: happens with the lock, and not without it", async () => {
+  test("a fenced write is carried out while the lock is held, and refused afterwards", async () => {
     const chroot = await freshChroot();
     const [session, admin] = [openFor(chroot), openFor(chroot)];
     const lock = await new Mutex(session, "/l", { compat: "all" }).acquire();
@@ -306,7 +309,7 @@ describe("Mutex", () => {
     });
   });
 
-  test("fenced: nothing is even sent once the lock is given back", async () => {
+  test("a fenced write is not even sent once the lock is released", async () => {
     const session = openFor(await freshChroot());
     const lock = await new Mutex(session, "/l").acquire();
     const releasing = lock.release();
@@ -317,7 +320,7 @@ describe("Mutex", () => {
     expect(await rejection(lock.fenced([]))).toMatchObject(refused);
   });
 
-  test("fenced: a transaction that a release has overtaken does not blame others", async () => {
+  test("a fenced write that a release has overtaken blames no other client", async () => {
     const session = openFor(await freshChroot());
     const lock = await new Mutex(session, "/l").acquire();
     const multi = session.multi.bind(session);
@@ -539,7 +542,7 @@ describe("Mutex", () => {
     expect(lock.isHeld()).toBe(false);
   });
 
-  test("the path deleted with all that is below: lost, and made again by the next", async () => {
+  test("a lock whose path is deleted is lost, and the next contender creates the path again", async () => {
     const chroot = await freshChroot();
     const [holder, admin] = [openFor(chroot), openFor(chroot)];
     const mutex = new Mutex(holder, "/a/l");
@@ -557,7 +560,7 @@ describe("Mutex", () => {
     await next.release();
   });
 
-  test("deleted after the one before: it may be got for a moment, and is lost", async () => {
+  test("a ticket that is deleted together with the one before it does not keep the lock", async () => {
     const chroot = await freshChroot();
     const [holder, admin] = [openFor(chroot), openFor(chroot)];
     const lock = await new Mutex(holder, "/l").acquire();
@@ -569,7 +572,7 @@ describe("Mutex", () => {
     else expect(got).toMatchObject({ reason: "revoked" });
   });
 
-  test("many may wait under one signal, and Node warns of nothing", async () => {
+  test("many waiters under one signal raise no warning of Node", async () => {
     const session = openFor(await freshChroot());
     const mutex = new Mutex(session, "/l");
     const lock = await mutex.acquire();

@@ -59,7 +59,7 @@ describe("UniqueLock", () => {
     await held.release();
   });
 
-  test("wakes all who wait; who is too late says so and waits on", async () => {
+  test("wakes every waiter when it is released; those that are too late report it and wait on", async () => {
     const chroot = await freshChroot();
     const held = await new UniqueLock(openFor(chroot), "/l").acquire();
     const events: (LockEvent & { by: number })[] = [];
@@ -105,7 +105,7 @@ describe("UniqueLock", () => {
     });
   });
 
-  test("waits for one that it may not read", async () => {
+  test("waits for a znode that it may not read", async () => {
     const chroot = await freshChroot();
     const [session, other] = [openFor(chroot), openFor(chroot)];
     await other.addAuth("digest", Buffer.from("ann:secret"));
@@ -133,7 +133,7 @@ describe("UniqueLock", () => {
     expect(await other.exists("/l")).toBeUndefined();
   });
 
-  test("takes nobody else's znode for its own after a lost reply", async () => {
+  test("does not take another session's znode for its own after a lost reply", async () => {
     const { session, proxy, other } = await behindProxy();
     proxy.stall("to-client");
     const cancel = new AbortController();
@@ -168,7 +168,7 @@ describe("UniqueLock", () => {
     expect(await other.exists("/l")).toBeUndefined();
   });
 
-  test("a release whose reply was lost does not delete what somebody else has made since", async () => {
+  test("a release whose reply was lost does not delete the znode of the next holder", async () => {
     const { session, proxy, other } = await behindProxy();
     const lock = await new UniqueLock(session, "/l").acquire();
     // Its own watch is set.
@@ -183,7 +183,7 @@ describe("UniqueLock", () => {
     expect(next.isHeld()).toBe(true);
   });
 
-  test("is lost when somebody deletes the znode, and leaves the next one's alone", async () => {
+  test("is lost when another client deletes its znode, and leaves the next holder's alone", async () => {
     const chroot = await freshChroot();
     const [session, other] = [openFor(chroot), openFor(chroot)];
     const lock = await new UniqueLock(session, "/l").acquire();

@@ -161,8 +161,8 @@ describe("sequence counters", () => {
   });
 });
 
-describe("under fire", () => {
-  test("a znode without a parent is named, and the others are written", async () => {
+describe("a write that is disturbed", () => {
+  test("names a znode without a parent, and writes the others", async () => {
     const session = await openFresh();
     const { created, failures } = await write(session, [
       { path: "/a", data: null },
@@ -178,7 +178,7 @@ describe("under fire", () => {
     { seed: 13, direction: "to-client", every: 2 },
     { seed: 14, direction: "to-client", every: 5 },
   ] as const)(
-    "everything is written once when the connection breaks with chunk $every $direction",
+    "writes everything once when the connection breaks with chunk $every $direction",
     async ({ seed, direction, every }) => {
       const { session, other, proxy } = await behindProxy();
       const znodes = randomTree(seed, 4_000).map((znode) =>
@@ -199,7 +199,7 @@ describe("under fire", () => {
     },
   );
 
-  test("an interruption says how many znodes were written", async () => {
+  test("says how many znodes were written when it is interrupted", async () => {
     const session = await openFresh();
     const controller = new AbortController();
     const writer = new TreeWriter(session, {

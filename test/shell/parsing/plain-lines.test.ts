@@ -97,18 +97,21 @@ function comparable(values: Invocation["args"]): unknown {
 }
 
 describe("plain lines", () => {
-  test.each(commands)("$name: what is taken for plain means what commander says", async (entry) => {
-    const lines = await linesOf(entry, randoms(SEED + entry.name.length));
-    const command = await entry.load();
-    const plain = new PlainLines(entry, command);
-    for (const words of lines) {
-      const expected = await outcome(() => parse(words, { commands, cwd: "/w" }));
-      const found = await outcome(
-        () => plain.parse(words, "/w") ?? parse(words, { commands, cwd: "/w" }),
-      );
-      expect({ words, found }).toEqual({ words, found: expected });
-    }
-  });
+  test.each(commands)(
+    "a line of $name that is taken for plain has the values that commander gives",
+    async (entry) => {
+      const lines = await linesOf(entry, randoms(SEED + entry.name.length));
+      const command = await entry.load();
+      const plain = new PlainLines(entry, command);
+      for (const words of lines) {
+        const expected = await outcome(() => parse(words, { commands, cwd: "/w" }));
+        const found = await outcome(
+          () => plain.parse(words, "/w") ?? parse(words, { commands, cwd: "/w" }),
+        );
+        expect({ words, found }).toEqual({ words, found: expected });
+      }
+    },
+  );
 
   test.each([
     { words: ["get", "/a"], isPlain: true },

@@ -47,16 +47,16 @@ function cycles(...reports: readonly LockReport[]): string[] {
 }
 
 describe("deadlocks", () => {
-  test("two sessions, two locks", () => {
+  test("are found between two sessions that wait for each other's lock", () => {
     expect(cycles(lock("/a", "1 | 2"), lock("/b", "2 | 1"))).toEqual(["2 -/a-> 1 -/b-> 2"]);
   });
 
-  test("three in a ring", () => {
+  test("are found in a ring of three sessions", () => {
     const ring = [lock("/a", "1 | 3"), lock("/b", "2 | 1"), lock("/c", "3 | 2")];
     expect(cycles(...ring)).toEqual(["3 -/a-> 1 -/b-> 2 -/c-> 3"]);
   });
 
-  test("a waiter also waits for the earlier waiters", () => {
+  test("are found through a waiter that waits for an earlier waiter", () => {
     expect(cycles(lock("/a", "9 | 2 1"), lock("/b", "1 | 2"))).toEqual(["2 -/b-> 1 -/a~-> 2"]);
   });
 

@@ -82,7 +82,7 @@ test.each<{ name: string; recipe: Recipe; version: string; flight: readonly numb
   },
 );
 
-test("the server is asked what it is while it shakes hands", async () => {
+test("the server is asked for its version during the handshake", async () => {
   const server = await silentServer("3.8.0");
   server.options.handshake = () => null;
   const acquiring = new Mutex(openFor(server.address), "/a").acquire();
@@ -93,7 +93,7 @@ test("the server is asked what it is while it shakes hands", async () => {
   });
 });
 
-test("a path that is deleted between two turns is made again", async () => {
+test("a path that is deleted between two acquires is created again", async () => {
   const chroot = await freshChroot();
   const session = openFor(chroot);
   const mutex = new Mutex(session, "/a/b");
@@ -104,14 +104,14 @@ test("a path that is deleted between two turns is made again", async () => {
   await lock.release();
 });
 
-test("who may not make the path is told so", async () => {
+test("a session that may not create the path gets no-auth, with the level that refused it", async () => {
   const session = openFor(await freshChroot());
   await session.create("/closed", null, { acl: [{ perms: 1, scheme: "world", id: "anyone" }] });
   const mutex = new Mutex(session, "/closed/a/b");
   expect(await rejection(mutex.acquire())).toMatchObject({ reason: "no-auth", path: "/closed/a" });
 });
 
-test("who may not make the upper levels, and need not, gets the lock", async () => {
+test("a session that may not create the upper levels gets the lock where they exist", async () => {
   const session = openFor(await freshChroot());
   await session.create("/closed", null);
   await session.create("/closed/open", null);

@@ -85,10 +85,10 @@ describe("names of tickets", () => {
   });
 });
 
-describe("order", () => {
+describe("tickets are ordered", () => {
   const lock = (number: string) => `_c_${UUID}-lock-${number}`;
 
-  test("by number, whatever stands in front", () => {
+  test("by number, whatever the prefix is", () => {
     const names = [
       lock("0000000010"),
       `${HEX}__lock__0000000009`,
@@ -100,7 +100,7 @@ describe("order", () => {
     ]);
   });
 
-  test("goes on where the counter wraps around", () => {
+  test("beyond the number where the counter wraps", () => {
     const names = [
       lock("-2147483647"),
       lock("2147483647"),

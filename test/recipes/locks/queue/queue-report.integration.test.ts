@@ -100,7 +100,7 @@ describe("a waiter that is followed", () => {
     expect(eve.last()?.holder?.queuedAt).toBeLessThanOrEqual(released);
   });
 
-  test("a writer behind two readers is next, and told both", async () => {
+  test("with two readers in front of its write lock is next, and told both", async () => {
     const chroot = await freshChroot();
     for (const who of ["ann", "bob"]) await (await wait(chroot, who, side("read"))).acquiring;
     const writer = await wait(chroot, "eve", side("write"));
@@ -118,7 +118,7 @@ describe("a waiter that is followed", () => {
     expect(names(reader.last()?.waiters)).toEqual(["eve"]);
   });
 
-  test("a candidate knows who leads", async () => {
+  test("with an election to wait for knows the leader", async () => {
     const chroot = await freshChroot();
     const elect = (session: Session, options: LockOptions) => new Election(session, "/l", options);
     await (await wait(chroot, "ann", elect)).acquiring;
@@ -126,7 +126,7 @@ describe("a waiter that is followed", () => {
     expect(bob.last()).toMatchObject({ position: 1, holder: { who: "ann", mode: "leader" } });
   });
 
-  test("one who waits for a permit is told all holders, also behind others, and how many wait", async () => {
+  test("with a permit to wait for is told all holders, also those behind others, and the number of waiters", async () => {
     const chroot = await freshChroot();
     const permit = (session: Session, options: LockOptions) =>
       new Semaphore(session, "/s", { ...options, limit: 2 });
@@ -148,7 +148,7 @@ describe("a waiter that is followed", () => {
     expect(zoe.last()).toMatchObject({ position: 1, of: 1 });
   });
 
-  test("one who waits for a unique lock has no place in a queue", async () => {
+  test("with a unique lock to wait for is told no place in a queue", async () => {
     const chroot = await freshChroot();
     const unique = (session: Session, options: LockOptions) =>
       new UniqueLock(session, "/u", options);

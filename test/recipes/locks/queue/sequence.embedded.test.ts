@@ -72,7 +72,7 @@ async function queueWith(number: string, others: readonly string[]) {
 
 describe("the end of the counter", () => {
   test.each(["2147483647", "2147482647"])(
-    "number %s is not to be relied on: an error, and no ticket",
+    "number %s is refused, and its ticket deleted",
     async (number) => {
       const { mutex, deleted, ticket } = await queueWith(number, []);
       expect(await rejection(mutex.acquire())).toMatchObject({
@@ -86,12 +86,12 @@ describe("the end of the counter", () => {
     },
   );
 
-  test("the last number before it is good", async () => {
+  test("the last number before it gets the lock", async () => {
     const { mutex } = await queueWith("2147482646", []);
     expect((await mutex.acquire()).isHeld()).toBe(true);
   });
 
-  test("a number that another ticket has too is not", async () => {
+  test("a number that another ticket has too is refused", async () => {
     const twin = "_c_00000000-0000-0000-0000-000000000000-lock-0000000007";
     const { mutex } = await queueWith("0000000007", [twin]);
     expect(await rejection(mutex.acquire())).toMatchObject({
@@ -101,7 +101,7 @@ describe("the end of the counter", () => {
     });
   });
 
-  test("where it has wrapped around, who came before it is waited for", async () => {
+  test("a negative number waits for the tickets before the counter wrapped", async () => {
     const before = "_c_00000000-0000-0000-0000-000000000000-lock-2147483647";
     const { mutex, watched, leaves, ticket } = await queueWith("-2147483648", [before]);
     const acquiring = mutex.acquire();
@@ -110,7 +110,7 @@ describe("the end of the counter", () => {
     expect((await acquiring).nodePath).toBe(`/l/${ticket()}`);
   });
 
-  test("where it has wrapped around, who comes after it is not", async () => {
+  test("a negative number does not wait for later negative numbers", async () => {
     const after = "_c_00000000-0000-0000-0000-000000000000-lock--2147483647";
     const { mutex } = await queueWith("-2147483648", [after]);
     expect((await mutex.acquire()).isHeld()).toBe(true);

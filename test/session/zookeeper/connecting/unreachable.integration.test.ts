@@ -257,7 +257,7 @@ describe("when a server answers in time", () => {
       await session.connected();
     });
 
-    test("is reached though the first is something else altogether", async () => {
+    test("is reached though the first is no ZooKeeper", async () => {
       await listen(createHttpServer(), server.port, SECOND_IP);
       const session = open(address, { connectTimeoutMs: 5_000 });
       await session.connected();
@@ -395,7 +395,7 @@ describe("a read-only server", () => {
     return server;
   }
 
-  test("is told whether it will do", async () => {
+  test("hears in the handshake whether it may be chosen", async () => {
     const server = await startReadOnly();
     const [strict, lenient] = [open(server.address), open(server.address, { readOnly: true })];
     await Promise.all([strict.connected(), lenient.connected()]);

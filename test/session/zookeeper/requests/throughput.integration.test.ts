@@ -63,7 +63,7 @@ describe("a session under load", () => {
     expect((peak - before) / MB).toBeLessThan(300);
   });
 
-  test("does not die of a queue that a slow server needs longer to serve than the session lives", async () => {
+  test("outlives a queue that a slow server needs longer than the session timeout to serve", async () => {
     const waiting: FakeReply[] = [];
     const server = await startFakeServer({
       onRequest: ({ opcode }, reply) =>
