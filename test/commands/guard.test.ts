@@ -2,9 +2,11 @@ import { describe, expect, test } from "vitest";
 import { Guard } from "../../src/commands/under-lock/guard.ts";
 import type { GuardOptions } from "../../src/commands/under-lock/guard-settings.ts";
 import type { ChildEnd, GuardedChild } from "../../src/processes/child-requests.ts";
+import type { LockProgress } from "../../src/results/locks.ts";
 
 /** A program that has ended as told, and a lock that is held as far as anybody knows. */
-function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): Guard {
+function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }) {
+  const told: LockProgress[] = [];
   const child: GuardedChild = {
     pid: 4711,
     hasOwnGroup: true,
@@ -17,7 +19,7 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): G
     dispose: async () => {},
   };
   const session = { state: "connected", timeoutMs: 10_000, onState: () => () => {} };
-  return new Guard({
+  const guard = new Guard({
     session: session as unknown as GuardOptions["session"],
     holding: {
       signal: new AbortController().signal,
@@ -33,18 +35,23 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }): G
       onRevoke: "term",
     },
     start: async () => child,
-    tell() {},
+    tell: (progress) => told.push(progress),
   });
+  return { guard, signals: () => told.filter(({ event }) => event === "signal") };
 }
 
-describe("the event of a program that a signal ended", () => {
-  test("says that it was the program's own end", async () => {
+describe("the end of a program that died of SIGKILL", () => {
+  test("is its own where its time was not over", async () => {
     const end = { killedBy: "SIGKILL" };
-    expect(await guarding(end, { wasOutOfTime: false }).run()).toEqual({ end });
+    const { guard, signals } = guarding(end, { wasOutOfTime: false });
+    expect(await guard.run()).toEqual({ end });
+    expect(signals()).toEqual([]);
   });
 
-  test("says that the watchdog stopped it while zksh was frozen, also if the session lived on", async () => {
+  test("is the work of the watchdog where its time was over, and is reported as a stop", async () => {
     const end = { killedBy: "SIGKILL" };
-    expect(await guarding(end, { wasOutOfTime: true }).run()).toEqual({ end, stopped: "lost" });
+    const { guard, signals } = guarding(end, { wasOutOfTime: true });
+    expect(await guard.run()).toEqual({ end, stopped: "lost" });
+    expect(signals()).toMatchObject([{ signal: "SIGKILL", why: "lost", pid: 4711 }]);
   });
 });

@@ -67,6 +67,8 @@ export class Guard {
       this.#tick();
       if (session.state === "suspended") this.#stateChanged("suspended");
       const end = await Promise.race([child.ended, this.#unstoppable.told]);
+      if ("killedBy" in end && end.killedBy === "SIGKILL" && child.wasOutOfTime())
+        stopper.watchdogKilled();
       tell({ event: "child-exit", path, end });
       const gone = awaitProcessEnd(child, () => tell({ event: "leftovers", path, pid }));
       await Promise.race([gone, this.#unstoppable.told]);

@@ -72,6 +72,14 @@ export class Stopper {
     this.#send("SIGKILL", why);
   }
 
+  /** The watchdog sent SIGKILL, because this process was late: it is reported all the same. */
+  watchdogKilled(): void {
+    if (this.#isKilled) return;
+    this.#isKilled = true;
+    this.#why ??= "lost";
+    this.#options.onSignal({ signal: "SIGKILL", why: this.#why });
+  }
+
   /** Sends no more signals. */
   end(): void {
     clearTimeout(this.#killTimer);
