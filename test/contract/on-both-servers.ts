@@ -49,6 +49,11 @@ export class ServerUnderTest {
     return chroot;
   }
 
+  /** The same as a connect string. */
+  async freshChroot(): Promise<string> {
+    return `${this.address}${await this.chroot()}`;
+  }
+
   /** A raw session below an empty znode. */
   async fresh(handshake: Handshake = {}): Promise<RawClient> {
     return this.open(await this.chroot(), handshake);
