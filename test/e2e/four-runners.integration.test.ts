@@ -5,6 +5,8 @@ import { runners } from "./four-runners.ts";
 interface Row {
   readonly line: string;
   readonly given?: string;
+  /** For a line that must wait for it. */
+  readonly connectTimeout?: string;
   readonly code: number;
   /** What one command alone must do otherwise, and why. */
   readonly alone?: { readonly code: number; readonly because: string };
@@ -151,7 +153,7 @@ const rows: Row[] = [
   { line: "pwd", code: 0 },
   { line: "pwd x", code: 2 },
   { line: "connect", code: 0 },
-  { line: "connect 127.0.0.1:1", code: 6 },
+  { line: "connect 127.0.0.1:1", code: 6, connectTimeout: "3s" },
   { line: "close", code: 0 },
   { line: "close x", code: 2 },
   { line: "history", code: 0, ownOutput: "each knows the lines it was given" },
@@ -212,12 +214,13 @@ const NEVER_DONE: ReadonlyMap<string, string> = new Map([
 ]);
 
 describe("a line does the same as one command, by -c, from stdin and at the prompt", () => {
-  test.each(rows)("$line", async ({ line, given, code, alone, ownOutput, isSilentNo }) => {
+  test.each(rows)("$line", async (row) => {
+    const { code, alone, ownOutput, isSilentNo } = row;
     const [oneShot, script, stdin, prompt] = await Promise.all([
-      runners.oneShot({ line, given }),
-      runners.script({ line, given }),
-      runners.stdin({ line, given }),
-      runners.prompt({ line, given }),
+      runners.oneShot(row),
+      runners.script(row),
+      runners.stdin(row),
+      runners.prompt(row),
     ]);
     expect(script.code).toBe(code);
     if (ownOutput !== undefined) {

@@ -26,26 +26,27 @@ interface Task {
   readonly line: string;
   /** What is done first, by somebody else. */
   readonly given?: string | undefined;
+  readonly connectTimeout?: string | undefined;
 }
 
 type Runner = (task: Task) => Promise<Outcome>;
 
 // JSON is the one form that is the same on a terminal and in a pipe.
-const OPTIONS = ["--json", "--yes", "--connect-timeout", "10s"];
+const OPTIONS = ["--json", "--yes"];
 
 export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt", Runner>> = {
   async oneShot(task) {
     const { server, line } = await prepared(task);
     const words = lex(line).statements[0]?.words.map(({ text }) => text) ?? [];
-    return ofProcess(await runZksh(["-s", server, ...OPTIONS, ...words]));
+    return ofProcess(await runZksh(["-s", server, ...optionsOf(task), ...words]));
   },
   async script(task) {
     const { server, line } = await prepared(task);
-    return ofProcess(await runZksh(["-s", server, ...OPTIONS, "-c", line]));
+    return ofProcess(await runZksh(["-s", server, ...optionsOf(task), "-c", line]));
   },
   async stdin(task) {
     const { server, line } = await prepared(task);
-    return ofProcess(await runZksh(["-s", server, ...OPTIONS], { input: `${line}\n` }));
+    return ofProcess(await runZksh(["-s", server, ...optionsOf(task)], { input: `${line}\n` }));
   },
   async prompt(task) {
     const { server, line } = await prepared(task);
@@ -60,7 +61,7 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
       findProgram: (name) => findProgram(name, process.env),
       startGuarded: (request) => startGuarded(request, process.env),
     });
-    const left = main({ programName: "zksh", argv: ["-q", "-s", server, ...OPTIONS] }, io, {
+    const left = main({ programName: "zksh", argv: ["-q", "-s", server, ...optionsOf(task)] }, io, {
       openSession: async (options) => openSession(options),
       askWord,
       onSignal: () => () => {},
@@ -76,6 +77,10 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
     return { stdout, code: isFalse ? 1 : codeOfProgram(io.written.stderr), ...failure };
   },
 };
+
+function optionsOf({ connectTimeout = "10s" }: Task): string[] {
+  return [...OPTIONS, "--connect-timeout", connectTimeout];
+}
 
 /**
  * The znodes that lines are about: /a (data x) with children b and c, /shut without any permission.

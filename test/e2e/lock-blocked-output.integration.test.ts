@@ -4,7 +4,7 @@
  * session timeouts.
  */
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import { monotonicMs } from "../../src/processes/monotonic-clock.ts";
 import { eventually } from "../support/eventually.ts";
 import { Fifo } from "../support/fifo.ts";
@@ -17,13 +17,12 @@ const T = 4_000;
 const PAUSE_MS = 2.5 * T;
 const SHORT = ["--session-timeout", `${T}ms`, "--on-revoke", "ignore"];
 
-let terminals: Terminals;
-
-beforeAll(async () => {
-  terminals = await startTerminals();
-});
-
-afterAll(() => terminals.stop());
+/** Terminals of one test's own, because they are paused together. */
+async function terminalsOf(context: TestContext): Promise<Terminals> {
+  const terminals = await startTerminals();
+  context.onTestFinished(() => terminals.stop());
+  return terminals;
+}
 
 /** zksh says that it was asked, and goes on. */
 async function askFor(scene: Scene): Promise<void> {
@@ -99,9 +98,10 @@ test.concurrent("a full socket on stderr: the lock is held, and the end waits fo
   expect(stderr).toContain(`asked for ${LOCK}`);
 });
 
-test("Ctrl-S on the terminal: the command runs on", async (context) => {
+test.concurrent("Ctrl-S on the terminal: the command runs on", async (context) => {
   const scene = await Scene.at(context);
   const beat = scene.beat();
+  const terminals = await terminalsOf(context);
   const args = ["-s", scene.server, "lock", ...SHORT, LOCK, "--", ...beat.command()];
   const terminal = await terminals.open({ args });
   await beat.started();
@@ -114,9 +114,10 @@ test("Ctrl-S on the terminal: the command runs on", async (context) => {
   expect(await terminal.left()).toMatchObject({ code: 7 });
 });
 
-test("the shell holds a lock at the prompt while the terminal is not read", async (context) => {
+test.concurrent("the shell holds a lock at the prompt while the terminal is not read", async (context) => {
   const scene = await Scene.at(context);
   await scene.session.create("/w", null);
+  const terminals = await terminalsOf(context);
   const terminal = await terminals.open({ args: ["-s", scene.server, "-t", `${T}ms`] });
   await terminal.endsWith(/ \/ ›/);
   await terminal.enter(`lock ${LOCK}`);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { RecipeName } from "./contender.ts";
 import { makeSchedule } from "./schedule.ts";
 import { torture } from "./torture.ts";
 
@@ -9,14 +10,14 @@ test("the same seed gives the same schedule, another seed another one", () => {
   expect(makeSchedule(2, 60, 8)).not.toEqual(schedule);
 });
 
-// npm run test:long takes longer, npm run torture minutes.
-const seconds = Number(process.env.ZKSH_TORTURE_SECONDS ?? 5);
+// npm test tortures one recipe for seconds, npm run test:long all of them for longer, and npm run
+// torture for minutes.
+const { ZKSH_TORTURE_SECONDS } = process.env;
+const seconds = Number(ZKSH_TORTURE_SECONDS ?? 5);
+const recipes: readonly RecipeName[] =
+  ZKSH_TORTURE_SECONDS === undefined ? ["lock"] : ["lock", "rwlock", "sem"];
 
-test.each([
-  { recipe: "lock", seconds },
-  { recipe: "rwlock", seconds },
-  { recipe: "sem", seconds },
-] as const)(
+test.each(recipes.map((recipe) => ({ recipe, seconds })))(
   "$recipe never has two holders while networks, servers and processes fail",
   { timeout: 180_000 },
   async (options) => {

@@ -6,7 +6,7 @@ import { Semaphore } from "../../../../src/recipes/locks/semaphore.ts";
 import type { Session } from "../../../../src/session/session.ts";
 import { Opcode } from "../../../../src/wire/protocol.ts";
 import { eventually } from "../../../support/eventually.ts";
-import { startFakeServer } from "../../../support/fake-server.ts";
+import { type FakeServer, startFakeServer } from "../../../support/fake-server.ts";
 import { openFor, rejection } from "../../../support/open-session.ts";
 import { freshChroot } from "../../../support/shared-server.ts";
 
@@ -20,6 +20,12 @@ async function silentServer(version: string) {
   server.options.srvr = `Zookeeper version: ${version}-1, built on 2022\n`;
   onTestFinished(() => server.close());
   return server;
+}
+
+/** Lets the session end without waiting for the answers that the server has withheld. */
+function answerFromNowOn(server: FakeServer): void {
+  Object.assign(server.options, { handshake: "normal", onRequest: () => false });
+  for (const connection of server.connections) connection.close();
 }
 
 test.each<{ name: string; recipe: Recipe; version: string; flight: readonly number[] }>([
@@ -79,6 +85,7 @@ test.each<{ name: string; recipe: Recipe; version: string; flight: readonly numb
     });
     leave.abort(new Error("enough"));
     expect(await rejection(acquiring)).toMatchObject({ message: "enough" });
+    answerFromNowOn(server);
   },
 );
 
@@ -91,6 +98,7 @@ test("the server is asked for its version during the handshake", async () => {
     expect(server.connections).toHaveLength(2);
     expect(server.connections[0]?.handshake).toBeDefined();
   });
+  answerFromNowOn(server);
 });
 
 test("a path that is deleted between two acquires is created again", async () => {

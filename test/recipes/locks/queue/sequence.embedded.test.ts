@@ -15,6 +15,8 @@ import { openFor, rejection } from "../../../support/open-session.ts";
 const OP = { create: 1, delete: 2, getData: 4, getChildren2: 12, removeWatches: 18 } as const;
 const EVENT = { deleted: 2 } as const;
 const CONNECTED = 3;
+/** Without an answer to srvr a session waits for its deadline. */
+const SRVR = "Zookeeper version: 3.8.0-1, built on 2022\n";
 
 const int = (value: number) => {
   const bytes = Buffer.alloc(4);
@@ -60,7 +62,7 @@ async function queueWith(number: string, others: readonly string[]) {
     else return false;
     return true;
   };
-  const server: FakeServer = await startFakeServer({ onRequest });
+  const server: FakeServer = await startFakeServer({ onRequest, srvr: SRVR });
   onTestFinished(() => server.close());
   const mutex = new Mutex(openFor(server.address), "/l");
   const leaves = (name: string) => {
