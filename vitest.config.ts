@@ -10,7 +10,9 @@ export default defineConfig({
   test: {
     reporters: ["default", "./test/support/reporter.ts"],
     // Most tests wait for a server, a process or a deadline: more workers than cores.
-    maxWorkers: 4,
+    maxWorkers: 5,
+    // Of tests beside each other in one file, which wait most of the time.
+    maxConcurrency: 10,
     coverage: {
       include: ["src/**/*.ts"],
       reporter: ["text-summary", "json-summary", "html"],
