@@ -114,18 +114,7 @@ test("the status file of a lock, which may be a terminal", async () => {
     file = data;
   };
   const io: Io = { ...memory, files: { ...memory.files, write } };
-  const argv = [
-    "-s",
-    server.address,
-    "lock",
-    "-w",
-    "100ms",
-    "--status-file",
-    "f",
-    "/l",
-    "--",
-    "true",
-  ];
+  const argv = ["-s", server.address, "lock", "-w", "2s", "--status-file", "f", "/l", "--", "true"];
   await main({ programName: "zksh", argv }, io, {
     openSession: async (options) => openSession(options),
     onSignal: () => () => {},
