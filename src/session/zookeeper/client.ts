@@ -48,7 +48,7 @@ class Client extends Znodes implements S.Session {
     super(parts, new OperationCaller(parts, life));
     this.#options = options;
     this.#life = life;
-    life.onState(() => this.#announce());
+    parts.state.onChange(() => this.#announce());
   }
 
   get state(): S.SessionState {

@@ -12,6 +12,7 @@
  * and `lost` are read from its state.
  */
 import ConnectionManager from "node-zookeeper-client/lib/ConnectionManager.js";
+import { ErrorCode } from "../../wire/protocol.ts";
 import type { LostReason, SessionState } from "../session.ts";
 import type { Callback, Request } from "./requests/request.ts";
 
@@ -33,26 +34,30 @@ for (const method of ["setState", "queue"] as const) {
   }
 }
 
-/** Takes requests that the connection's state allows; their callbacks are set. */
-export interface RequestSink {
-  add(request: Request): void;
-}
-
 /** The state of a session's connection, and whether a request may be made in it. */
 export class ConnectionState {
   readonly #manager: ConnectionManager;
+  readonly #listeners = new Set<() => void>();
+  #isClosing = false;
 
-  /** `onChange` is called behind every change. */
-  constructor(sink: RequestSink, onChange: () => void) {
+  /** `requests` takes those that the state allows; their callbacks are set. */
+  constructor(requests: { push(request: Request): void }) {
     // The server list is ours (ServerList): the package takes [::1]:2181 for a host called "[".
     const unused = { servers: "localhost", options: { sessionTimeout: 0, spinDelay: 0 } };
-    this.#manager = new ConnectionManager(unused.servers, unused.options, onChange);
+    const changed = () => this.#tellListeners();
+    this.#manager = new ConnectionManager(unused.servers, unused.options, changed);
     this.#manager.packetQueue = {
       push: ({ request, callback }) => {
         request.callback = callback;
-        sink.add(request);
+        requests.push(request);
       },
     };
+  }
+
+  /** Calls `listener` behind every change; returns the function that stops it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   get sessionState(): SessionState {
@@ -85,12 +90,28 @@ export class ConnectionState {
     this.#manager.setState(STATES.DISCONNECTED);
   }
 
+  /** closeSession is queued: nothing is accepted behind it. */
+  closing(): void {
+    this.#isClosing = true;
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   ended(reason: LostReason): void {
     this.#manager.setState(ENDED[reason]);
   }
 
-  /** Hands the request on, or calls `callback` with a failure when the session is over. */
+  /** Queues the request, or calls `callback` with a failure when the session is over or closing. */
   queue(request: Request, callback: Callback): void {
-    this.#manager.queue(request, callback);
+    if (this.#isClosing) callback({ code: ErrorCode.connectionLoss }, null, 0n);
+    else this.#manager.queue(request, callback);
+  }
+
+  /** While the session is closing, only its end is news. */
+  #tellListeners(): void {
+    if (this.#isClosing && this.sessionState !== "lost") return;
+    for (const listener of [...this.#listeners]) listener();
   }
 }

@@ -6,13 +6,14 @@ import { ServerVersions } from "./connecting/server-version.ts";
 import { type Clock, SystemClock } from "./lifetime/clock.ts";
 import { Leases } from "./lifetime/leases.ts";
 import { Liveness } from "./lifetime/liveness.ts";
+import { ConnectionState } from "./node-zookeeper-client-adapter.ts";
 import { ReadBatches } from "./requests/read-batches.ts";
 import { RequestQueue } from "./requests/request-queue.ts";
 import { RequestWriter } from "./requests/request-writer.ts";
 import { WatchReregistration } from "./watches/reregister-watches.ts";
 import { WatchRegistry } from "./watches/watch-registry.ts";
 
-/** The parts of one session that hold its data and call no other part back. */
+/** The parts of one session that hold its data; they know nothing of its life. */
 export interface SessionParts {
   readonly options: SessionOptions;
   readonly clock: Clock;
@@ -25,6 +26,7 @@ export interface SessionParts {
   readonly reregistration: WatchReregistration;
   readonly credentials: Credentials;
   readonly requests: RequestQueue;
+  readonly state: ConnectionState;
   readonly writer: RequestWriter;
 }
 
@@ -37,6 +39,7 @@ export function sessionParts(options: SessionOptions): SessionParts {
   const credentials = new Credentials();
   for (const { scheme, credential } of options.auth ?? []) credentials.add(scheme, credential);
   const requests = new RequestQueue(new ReadBatches(versions), 0, options.maxRequestBytes);
+  const state = new ConnectionState(requests);
   return {
     options,
     clock,
@@ -49,6 +52,7 @@ export function sessionParts(options: SessionOptions): SessionParts {
     reregistration: new WatchReregistration(watches),
     credentials,
     requests,
-    writer: new RequestWriter(requests, credentials, liveness),
+    state,
+    writer: new RequestWriter(requests, state, credentials, liveness),
   };
 }

@@ -4,7 +4,6 @@ import { hexId } from "../../../text/hex-id.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
 import type { SessionState } from "../../session.ts";
 import { type ConnectFailure, connectFailureOf } from "../connecting/connect-failures.ts";
-
 import {
   closeSessionOn,
   DEFAULT_TIMEOUT_MS,
@@ -17,10 +16,9 @@ import {
   ServerSearch,
   type ServerSearchEvents,
 } from "../connecting/server-search.ts";
-import { ConnectionState } from "../node-zookeeper-client-adapter.ts";
 import { ReplyHandler, type ReplyOutcomes } from "../requests/reply-handler.ts";
 import { ReplyReader } from "../requests/reply-reader.ts";
-import { type Callback, Request } from "../requests/request.ts";
+import { Request } from "../requests/request.ts";
 import { failLater } from "../requests/request-queue.ts";
 import type { SessionParts } from "../session-parts.ts";
 import { Heartbeat, type HeartbeatEvents } from "./heartbeat.ts";
@@ -39,26 +37,23 @@ const CLOSE_TIMEOUT_MS = 1_000;
  */
 export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOutcomes {
   readonly #parts: SessionParts;
-  readonly #state: ConnectionState;
   readonly #handshake: Handshake;
   readonly #replies: ReplyReader;
   readonly #heartbeat: Heartbeat;
   readonly #search: ServerSearch;
-  readonly #listeners = new Set<() => void>();
   #closeTimer: NodeJS.Timeout | undefined;
   #lost: Loss | undefined;
 
   /** Starts looking for a server at once. */
   constructor(parts: SessionParts) {
-    const { options, clock, liveness, credentials, requests, writer } = parts;
+    const { options, clock, liveness, credentials, requests } = parts;
     this.#parts = parts;
-    this.#state = new ConnectionState(writer, () => this.#tellListeners());
     this.#handshake = new Handshake(options, this, credentials, requests);
     this.#replies = new ReplyReader(new ReplyHandler(parts, this));
     this.#heartbeat = new Heartbeat(liveness, this);
     this.#search = new ServerSearch(options, this.#handshake, clock, this);
     this.#search.start();
-    this.#state.connecting();
+    parts.state.connecting();
   }
 
   get id(): bigint {
@@ -72,11 +67,11 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
   }
 
   get state(): SessionState {
-    return this.#state.sessionState;
+    return this.#parts.state.sessionState;
   }
 
   get isReadOnly(): boolean {
-    return this.#state.isReadOnly;
+    return this.#parts.state.isReadOnly;
   }
 
   get lastZxid(): bigint {
@@ -89,7 +84,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
   }
 
   get isClosing(): boolean {
-    return this.#closeTimer !== undefined;
+    return this.#parts.state.isClosing;
   }
 
   get lost(): Loss | undefined {
@@ -102,12 +97,6 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     return earliest(requests.sent.oldestSentAt, credentials.oldestSentAt);
   }
 
-  /** Listens to changes of the state; returns the function that stops listening. */
-  onState(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
   /** Settles when a server has accepted the session; rejects when the session ends first. */
   whenConnected(): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -118,15 +107,9 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
         if (this.lost === undefined) resolve();
         else reject(this.lost.error);
       };
-      stop = this.onState(look);
+      stop = this.#parts.state.onChange(look);
       look();
     });
-  }
-
-  /** Sends a request in its turn; `callback` is called once, with the reply or a failure. */
-  queue(request: Request, callback: Callback): void {
-    if (this.isClosing) callback({ code: ErrorCode.connectionLoss }, null, 0n);
-    else this.#state.queue(request, callback);
   }
 
   /**
@@ -135,14 +118,15 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
    */
   close(done: () => void): void {
     if (this.#lost !== undefined || this.isClosing) return done();
-    const { requests } = this.#parts;
+    const { requests, writer, state } = this.#parts;
     const end = () => {
       this.end(closed());
       done();
     };
     if (this.id === NO_SESSION && requests.awaited === 0) return end();
     const timeUp = () => (requests.awaited <= 1 ? end() : this.#closeTimer?.refresh());
-    this.#state.queue(new Request(Opcode.closeSession, () => {}), end);
+    writer.add(new Request(Opcode.closeSession, () => {}), end);
+    state.closing();
     this.#closeTimer = setTimeout(timeUp, CLOSE_TIMEOUT_MS);
   }
 
@@ -159,7 +143,8 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
       closeSessionOn(link);
       return this.end(expired("the server has opened another session in its place"));
     }
-    const { options, liveness, requests, writer, reregistration, leases, watches } = this.#parts;
+    const { options, state, liveness, requests, writer, reregistration, leases, watches } =
+      this.#parts;
     const { endpoint } = link;
     options.trace?.(
       `attached to ${endpoint.address}: session ${hexId(response.sessionId)}, timeout ${response.timeoutMs} ms`,
@@ -177,7 +162,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
       closed: (error) => this.dropLink(connectFailureOf(error)),
     });
     writer.attach(link, isReturn ? reregistration.all(gapFrom) : []);
-    this.#state.connected({ isReadOnly: response.readOnly });
+    state.connected({ isReadOnly: response.readOnly });
     // The handshake proves nothing for a lease: the first committed answer on this connection does.
     if (!leases.isEmpty) this.#heartbeat.beatNow();
     if (isReturn) watches.announceGap(gapFrom);
@@ -222,7 +207,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
 
   /** The connection is of no use any more: suspends the session and looks for another server. */
   dropLink(why: ConnectFailure): void {
-    const { writer, options } = this.#parts;
+    const { writer, options, state } = this.#parts;
     const { link } = writer;
     if (link === undefined) return;
     options.trace?.(`left ${link.endpoint.address}: ${why.says}`);
@@ -230,7 +215,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     link.destroy();
     this.#search.left(link.endpoint, why);
     this.#heartbeat.detach();
-    this.#state.disconnected();
+    state.disconnected();
     if (this.#handshake.startOver()) this.#heartbeat.stop();
     this.#failUnanswered();
     this.#search.start();
@@ -239,7 +224,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
   end(loss: Loss): void {
     if (this.#lost !== undefined) return;
     this.#lost = loss;
-    const { options, writer, requests, credentials, watches } = this.#parts;
+    const { options, state, writer, requests, credentials, watches } = this.#parts;
     options.trace?.(`session over: ${loss.reason}`);
     const { link } = writer;
     this.#detach();
@@ -247,7 +232,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     clearTimeout(this.#closeTimer);
     this.#heartbeat.stop();
     this.#search.stop();
-    this.#state.ended(loss.reason);
+    state.ended(loss.reason);
     failLater(requests.drain(), { code: loss.code });
     credentials.lose(loss.code);
     watches.lose();
@@ -285,12 +270,6 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     credentials.connectionLost({ hadSession });
     const unknown = requests.connectionLost({ hadSession });
     failLater(unknown, { code: ErrorCode.connectionLoss });
-  }
-
-  /** While the session is closing, only its end is news. */
-  #tellListeners(): void {
-    if (this.isClosing && this.#lost === undefined) return;
-    for (const listener of [...this.#listeners]) listener();
   }
 }
 

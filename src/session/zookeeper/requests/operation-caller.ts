@@ -105,7 +105,7 @@ export class OperationCaller {
           throw error;
         }
       };
-      this.#life.queue(request, settle);
+      this.#parts.writer.add(request, settle);
     });
   }
 

@@ -3,8 +3,9 @@ import { Opcode, Xid } from "../../../wire/protocol.ts";
 import type { Credentials } from "../connecting/credentials.ts";
 import type { Link } from "../connecting/link.ts";
 import type { Liveness } from "../lifetime/liveness.ts";
+import type { ConnectionState } from "../node-zookeeper-client-adapter.ts";
 import type { SetWatchesPiece } from "../watches/watch-registry.ts";
-import type { Request } from "./request.ts";
+import type { Callback, Request } from "./request.ts";
 import type { RequestQueue } from "./request-queue.ts";
 import { Ring } from "./ring.ts";
 
@@ -16,6 +17,7 @@ const LAST_XID = 1;
  */
 export class RequestWriter {
   readonly #requests: RequestQueue;
+  readonly #state: ConnectionState;
   readonly #credentials: Credentials;
   readonly #liveness: Liveness;
   readonly #pings = new Ring<number>();
@@ -23,8 +25,14 @@ export class RequestWriter {
   #isWritable = false;
   #isScheduled = false;
 
-  constructor(requests: RequestQueue, credentials: Credentials, liveness: Liveness) {
+  constructor(
+    requests: RequestQueue,
+    state: ConnectionState,
+    credentials: Credentials,
+    liveness: Liveness,
+  ) {
     this.#requests = requests;
+    this.#state = state;
     this.#credentials = credentials;
     this.#liveness = liveness;
   }
@@ -47,8 +55,12 @@ export class RequestWriter {
     this.#pings.drain();
   }
 
-  add(request: Request): void {
-    this.#requests.push(request);
+  /**
+   * Sends a request in its turn, where the connection's state allows it; `callback` is called once,
+   * with the reply or a failure.
+   */
+  add(request: Request, callback: Callback): void {
+    this.#state.queue(request, callback);
     this.schedule();
   }
 
