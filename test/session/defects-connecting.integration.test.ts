@@ -91,8 +91,14 @@ describe("events of an old socket", () => {
   test("an event of a socket reaches its own connection, and none once the socket is given up", async () => {
     const server = await fake();
     const told: string[] = [];
+    const handshake = (name: string) => ({
+      firstFlight: () => {
+        told.push(`${name} open`);
+        return Buffer.alloc(0);
+      },
+    });
+    const untold = { accepted() {}, failed() {} };
     const events = (name: string) => ({
-      open: () => told.push(`${name} open`),
       data: (chunk: Buffer) => told.push(`${name} ${chunk}`),
       drain: () => {},
       closed: () => told.push(`${name} closed`),
@@ -104,9 +110,11 @@ describe("events of an old socket", () => {
       port: server.port,
     };
     const [old, next] = [
-      new Link(endpoint, undefined, events("old")),
-      new Link(endpoint, undefined, events("next")),
+      new Link(endpoint, undefined, handshake("old"), untold),
+      new Link(endpoint, undefined, handshake("next"), untold),
     ];
+    old.listen(events("old"));
+    next.listen(events("next"));
     onTestFinished(() => next.destroy());
     await eventually(() => told.length === 2 && server.connections.length === 2);
     told.length = 0;

@@ -6,17 +6,15 @@ import {
   readConnectResponse,
   writeConnectRequest,
 } from "../../../wire/records.ts";
-import type { SessionOptions } from "../../options.ts";
 import { errorName } from "../requests/error-codes.ts";
-import type { RequestQueue } from "../requests/request-queue.ts";
+import type { SessionParts } from "../session-parts.ts";
 import {
   type ConnectFailure,
   refusedHandshake,
   strangerFailure,
   unknownProtocol,
 } from "./connect-failures.ts";
-import type { Credentials } from "./credentials.ts";
-import type { Link } from "./link.ts";
+import type { Endpoint, Link } from "./link.ts";
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 export const NO_SESSION = 0n;
@@ -49,12 +47,16 @@ export function closeSessionOn(link: Link): void {
   link.end();
 }
 
+type HandshakeParts = Pick<
+  SessionParts,
+  "options" | "clock" | "versions" | "credentials" | "requests"
+>;
+
 /** What a session asks of each new server, and what servers have granted it so far. */
 export class Handshake {
-  readonly #options: SessionOptions;
+  readonly #parts: HandshakeParts;
   readonly #session: SessionProgress;
-  readonly #credentials: Credentials;
-  readonly #requests: RequestQueue;
+  #sentAt = 0;
   #sessionId = NO_SESSION;
   #password: Buffer = NO_PASSWORD;
   #grantedTimeoutMs: number | undefined;
@@ -70,16 +72,9 @@ export class Handshake {
   #isOneFlight = false;
   #freshStarts = 0;
 
-  constructor(
-    options: SessionOptions,
-    session: SessionProgress,
-    credentials: Credentials,
-    requests: RequestQueue,
-  ) {
-    this.#options = options;
+  constructor(parts: HandshakeParts, session: SessionProgress) {
+    this.#parts = parts;
     this.#session = session;
-    this.#credentials = credentials;
-    this.#requests = requests;
   }
 
   /** Zero until a server has given one, and again after {@link startOver}. */
@@ -100,20 +95,30 @@ export class Handshake {
     return this.#grantedTimeoutMs !== undefined;
   }
 
+  /**
+   * When the last handshake left: the clock of a session that a server accepts with it starts there.
+   */
+  get sentAt(): number {
+    return this.#sentAt;
+  }
+
   /** The first write on a new connection: the handshake and the requests that may leave with it. */
-  firstFlight(now: number): Buffer {
+  firstFlight(endpoint: Endpoint): Buffer {
+    this.#sentAt = this.#parts.clock.now();
+    this.#parts.versions.greeting(endpoint);
+    const { options } = this.#parts;
     const writer = new JuteWriter();
     const frame = writer.beginFrame();
     writeConnectRequest(writer, {
       lastZxidSeen: this.#session.lastZxid,
       // What was wished for, not what the last server granted: its lower limit must not stick.
-      timeoutMs: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       sessionId: this.#hasMetReadWrite ? this.#sessionId : NO_SESSION,
       password: this.#password,
-      readOnly: this.#options.readOnly ?? false,
+      readOnly: options.readOnly ?? false,
     });
     writer.endFrame(frame);
-    if (!this.hasMetServer) this.#loadReads(writer, now);
+    if (!this.hasMetServer) this.#loadReads(writer);
     return writer.take();
   }
 
@@ -151,10 +156,11 @@ export class Handshake {
    * the handshake: one round trip. Not writes: a server that has no quorum accepts connections and
    * drops them, and their fate would be unknown.
    */
-  #loadReads(writer: JuteWriter, now: number): void {
-    this.#credentials.load(writer, now);
-    this.#requests.load(now, { into: writer, onlyRepeatable: true });
-    this.#isOneFlight = this.#session.isClosing && !this.#requests.hasQueued;
+  #loadReads(writer: JuteWriter): void {
+    const { credentials, requests } = this.#parts;
+    credentials.load(writer, this.#sentAt);
+    requests.load(this.#sentAt, { into: writer, onlyRepeatable: true });
+    this.#isOneFlight = this.#session.isClosing && !requests.hasQueued;
   }
 }
 

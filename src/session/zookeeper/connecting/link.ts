@@ -1,8 +1,12 @@
 import { connect, isIP, type OnReadOpts, Socket } from "node:net";
 import type * as NodeTls from "node:tls";
+import { FrameReader } from "../../../wire/frames.ts";
+import type { ConnectResponse } from "../../../wire/records.ts";
 import { isSocket } from "../../connect-string.ts";
 import type { TlsOptions } from "../../options.ts";
 import { throwLater } from "../watches/notify-listeners.ts";
+import { type ConnectFailure, connectFailureOf } from "./connect-failures.ts";
+import { firstReply, type Handshake, MAX_HANDSHAKE_BYTES } from "./handshake.ts";
 
 /** A resolved address to try, and how people know it. */
 export interface Endpoint {
@@ -34,8 +38,15 @@ const FIRST_BYTES = 8 * 1024;
 /** As soon as something longer has come. */
 const MOST_BYTES = 64 * 1024;
 
+/** How the handshake on a connection ends: with one of these calls. */
+export interface HandshakeEvents {
+  /** `frames` may hold more of them behind the server's answer. */
+  accepted(response: ConnectResponse, frames: FrameReader): void;
+  failed(why: ConnectFailure): void;
+}
+
+/** What comes after the handshake. */
 export interface LinkEvents {
-  open(): void;
   data(chunk: Buffer): void;
   drain(): void;
   /** Called once, with the error if there was one. */
@@ -43,9 +54,9 @@ export interface LinkEvents {
 }
 
 /**
- * One socket to one server, plain or TLS. Its events go to the events object it was made with and
- * stop for good at {@link destroy}, so a late event of an old socket can never be taken for the new
- * one's.
+ * One connection to one server, plain or TLS: first the handshake, then the bytes of the session.
+ * Its events stop for good at {@link destroy}, so a late event of an old socket can never be taken
+ * for the new one's.
  */
 export class Link {
   readonly endpoint: Endpoint;
@@ -53,12 +64,19 @@ export class Link {
   #events: LinkEvents | undefined;
   #error: Error | undefined;
 
-  constructor(endpoint: Endpoint, tls: Tls | undefined, events: LinkEvents) {
+  constructor(
+    endpoint: Endpoint,
+    tls: Tls | undefined,
+    handshake: Pick<Handshake, "firstFlight">,
+    events: HandshakeEvents,
+  ) {
     this.endpoint = endpoint;
-    this.#events = events;
+    this.#events = awaitAnswer(events, { isPlain: tls === undefined });
     this.#socket = openSocket(endpoint, tls, this.#receive());
     this.#socket.setNoDelay();
-    this.#socket.once(tls === undefined ? "connect" : "secureConnect", () => this.#events?.open());
+    this.#socket.once(tls === undefined ? "connect" : "secureConnect", () => {
+      if (this.#events) this.write(handshake.firstFlight(endpoint));
+    });
     this.#socket.on("drain", () => this.#events?.drain());
     this.#socket.on("error", (error) => {
       this.#error = error;
@@ -70,7 +88,7 @@ export class Link {
     return this.#socket.localAddress;
   }
 
-  /** From now on events go to `events`: the connection has changed hands. */
+  /** The handshake is over: from now on `events` gets what comes. */
   listen(events: LinkEvents): void {
     this.#events = events;
   }
@@ -130,6 +148,26 @@ export class Link {
     this.#events = undefined;
     events?.closed(this.#error);
   }
+}
+
+/** Reads the answer to the handshake. */
+function awaitAnswer(
+  { accepted, failed }: HandshakeEvents,
+  { isPlain }: { isPlain: boolean },
+): LinkEvents {
+  const frames = new FrameReader(MAX_HANDSHAKE_BYTES);
+  const received: Buffer[] = [];
+  return {
+    data(chunk) {
+      received.push(chunk);
+      const reply = firstReply(frames, received);
+      if (reply === undefined) return;
+      if ("says" in reply) failed(reply);
+      else accepted(reply, frames);
+    },
+    drain() {},
+    closed: (error) => failed(connectFailureOf(error, { isPlain })),
+  };
 }
 
 function copyOf(bytes: Buffer, length: number): Buffer {

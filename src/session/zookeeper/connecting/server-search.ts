@@ -1,12 +1,12 @@
 import type { TlsProblem } from "../../../errors.ts";
-import { FrameReader } from "../../../wire/frames.ts";
+import type { FrameReader } from "../../../wire/frames.ts";
 import type { ConnectResponse } from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
 import type { Clock } from "../lifetime/clock.ts";
-import { type ConnectFailure, connectFailureOf, noAnswer } from "./connect-failures.ts";
+import { type ConnectFailure, noAnswer } from "./connect-failures.ts";
 import { ConnectTimeout } from "./connect-timeout.ts";
 import { findReadWriteServer } from "./find-read-write-server.ts";
-import { firstReply, type Handshake, MAX_HANDSHAKE_BYTES } from "./handshake.ts";
+import type { Handshake } from "./handshake.ts";
 import { type Endpoint, Link, loadTls, type Tls } from "./link.ts";
 import { ServerList } from "./server-list.ts";
 
@@ -27,13 +27,9 @@ export interface Attached {
   /** May hold more frames behind the handshake's. */
   readonly frames: FrameReader;
   readonly response: ConnectResponse;
-  /** When the handshake left: the session's clock starts there. */
-  readonly sentAt: number;
 }
 
 export interface ServerSearchEvents {
-  /** A server has accepted the connection; the handshake is about to leave. */
-  greeting(endpoint: Endpoint): void;
   attached(attached: Attached): void;
   /** An attempt has failed, and the requests sent with its handshake; the search goes on. */
   attemptFailed(): void;
@@ -54,7 +50,6 @@ export interface ServerSearchEvents {
 export class ServerSearch {
   readonly #options: SessionOptions;
   readonly #handshake: Handshake;
-  readonly #clock: Clock;
   readonly #events: ServerSearchEvents;
   readonly #servers: ServerList;
   readonly #connectTimeout: ConnectTimeout;
@@ -77,7 +72,6 @@ export class ServerSearch {
   ) {
     this.#options = options;
     this.#handshake = handshake;
-    this.#clock = clock;
     this.#events = events;
     this.#servers = new ServerList(options.servers);
     this.#connectTimeout = new ConnectTimeout(options, this.#servers, clock, (...why) =>
@@ -156,31 +150,18 @@ export class ServerSearch {
 
   #attempt(endpoint: Endpoint, tls: Tls | undefined): void {
     if (this.#isStopped) return;
-    const frames = new FrameReader(MAX_HANDSHAKE_BYTES);
-    const received: Buffer[] = [];
-    let sentAt: number | undefined;
     const fail = (why: ConnectFailure) => {
       this.#link?.destroy();
       this.#attemptEnded();
       this.#servers.failed(endpoint.address, why);
       this.#attemptFailed(endpoint, why);
     };
-    const link = new Link(endpoint, tls, {
-      open: () => {
-        sentAt = this.#clock.now();
-        this.#events.greeting(endpoint);
-        link.write(this.#handshake.firstFlight(sentAt));
-      },
-      data: (chunk) => {
-        received.push(chunk);
-        const reply = firstReply(frames, received);
-        if (reply === undefined) return;
-        if ("says" in reply) return fail(reply);
+    const link = new Link(endpoint, tls, this.#handshake, {
+      accepted: (response, frames) => {
         this.#attemptEnded();
-        this.#attached({ link, frames, response: reply, sentAt: sentAt ?? this.#clock.now() });
+        this.#attached({ link, frames, response });
       },
-      drain: () => {},
-      closed: (error) => fail(connectFailureOf(error, { isPlain: tls === undefined })),
+      failed: fail,
     });
     this.#link = link;
     this.#attemptTimer = setTimeout(() => fail(noAnswer()), this.#attemptMs());

@@ -46,9 +46,9 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
 
   /** Starts looking for a server at once. */
   constructor(parts: SessionParts) {
-    const { options, clock, liveness, credentials, requests } = parts;
+    const { options, clock, liveness } = parts;
     this.#parts = parts;
-    this.#handshake = new Handshake(options, this, credentials, requests);
+    this.#handshake = new Handshake(parts, this);
     this.#replies = new ReplyReader(new ReplyHandler(parts, this));
     this.#heartbeat = new Heartbeat(liveness, this);
     this.#search = new ServerSearch(options, this.#handshake, clock, this);
@@ -130,11 +130,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     this.#closeTimer = setTimeout(timeUp, CLOSE_TIMEOUT_MS);
   }
 
-  greeting(endpoint: Endpoint): void {
-    this.#parts.versions.greeting(endpoint);
-  }
-
-  attached({ link, frames, response, sentAt }: Attached): void {
+  attached({ link, frames, response }: Attached): void {
     if (response.timeoutMs <= 0) {
       link.destroy();
       return this.end(expired("the server has expired it"));
@@ -152,11 +148,10 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     const isReturn = this.#handshake.hasMetServer;
     const gapFrom = this.lastZxid;
     this.#handshake.accepted(response);
-    liveness.start(this.timeoutMs, sentAt);
+    liveness.start(this.timeoutMs, this.#handshake.sentAt);
     this.#heartbeat.attach(this.timeoutMs);
     requests.attach(this.timeoutMs, endpoint);
     link.listen({
-      open: () => {},
       data: (chunk) => this.#received(chunk),
       drain: () => writer.drained(),
       closed: (error) => this.dropLink(connectFailureOf(error)),
