@@ -10,11 +10,10 @@ import { ShellState } from "./shell-state.ts";
  */
 export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { program } = frontEnd;
-  const state = new ShellState(frontEnd, { kind: "one-shot" });
-  const progress = new Progress(() => frontEnd.io.stderr);
-  const needsSession = seemsToNeedSession(words, program);
   // Not awaited here: a usage error is reported before a connection error.
-  if (needsSession) state.session().catch(() => {});
+  const opening = seemsToNeedSession(words, program) ? frontEnd.openSession() : undefined;
+  const state = new ShellState(frontEnd, { kind: "one-shot", session: opening });
+  const progress = new Progress(() => frontEnd.io.stderr);
   try {
     // Loaded here, while the connection is being made.
     const [{ QuickParser }, { execute }] = await Promise.all([

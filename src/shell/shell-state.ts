@@ -22,6 +22,8 @@ export type SessionOpener = Pick<FrontEnd, "openSession" | "warnOfCredential">;
 
 export interface ShellStateOptions {
   readonly kind: "one-shot" | "script" | "interactive";
+  /** The first session, which is being opened. Left out: opened when it is first needed. */
+  readonly session?: Promise<Session> | undefined;
   /** Shows a message that is not the result of a line. */
   notify?(message: string): void;
   /** Called with every session of the shell's own; returns the session that lines use. */
@@ -56,13 +58,14 @@ export class ShellState implements Shell {
 
   constructor(
     opener: SessionOpener,
-    { kind, notify = () => {}, track = (session) => session }: ShellStateOptions,
+    { kind, session, notify = () => {}, track = (opened) => opened }: ShellStateOptions,
   ) {
     this.isInteractive = kind === "interactive";
     this.isOneShot = kind === "one-shot";
     this.notify = notify;
     this.#opener = opener;
     this.#track = track;
+    if (session !== undefined) void this.#keep(session);
   }
 
   get cwd(): string {
@@ -209,19 +212,23 @@ export class ShellState implements Shell {
   }
 
   #begin(): Promise<Session> {
-    const begun = this.#opener.openSession(this.#target).then((opened) => {
+    const opening = this.#opener.openSession(this.#target).then((opened) => {
       const session = this.#track(opened);
       this.#opened = session;
       this.#authenticated(session);
       for (const listener of this.#sessionListeners) listener(session);
       return session;
     });
-    this.#session = begun;
+    return this.#keep(opening);
+  }
+
+  #keep(opening: Promise<Session>): Promise<Session> {
+    this.#session = opening;
     // After a failure the next line tries again.
-    begun.catch(() => {
-      if (this.#session === begun) this.#session = undefined;
+    opening.catch(() => {
+      if (this.#session === opening) this.#session = undefined;
     });
-    return begun;
+    return opening;
   }
 
   #authenticated(session: Session): Session {
