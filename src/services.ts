@@ -2,6 +2,8 @@
 import { takeSignals } from "./processes/signals.ts";
 import { ENDING_SIGNALS, type Services } from "./shell/runtime.ts";
 
+const NAME_SERVER_TIMEOUT_MS = 10_000;
+
 export const processServices: Services = {
   async openSession(options) {
     const { openSession } = await import("./session/zookeeper/client.ts");
@@ -14,6 +16,10 @@ export const processServices: Services = {
   async askWord(server, word, options) {
     const { askWord } = await import("./session/zookeeper/connecting/four-letter-word.ts");
     return askWord(server, word, options);
+  },
+  async serversOf(name, signal) {
+    const { serversOf } = await import("./session/zookeeper/connecting/name-lookups.ts");
+    return serversOf(name, { signal, timeoutMs: NAME_SERVER_TIMEOUT_MS });
   },
   async isReadableByOthers(path) {
     const { stat } = await import("node:fs/promises");

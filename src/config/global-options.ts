@@ -31,7 +31,7 @@ export const globalOptions = [
     zkcli: "-server",
     value: "HOSTS",
     env: "ZKSH_SERVER",
-    summary: "host[:port],…[/chroot] (default localhost:2181)",
+    summary: "host[:port],…[/chroot] or dns-srv://NAME[/chroot] (default localhost:2181)",
   },
   {
     name: "timeout",

@@ -5,12 +5,15 @@ import { validatePath } from "./path.ts";
 const DEFAULT_PORT = 2181;
 
 const SOCKET = "unix:";
+const SRV = "dns-srv://";
 /** The system keeps a socket's path in 108 bytes, on macOS in 104, with a zero at the end. */
 const MAX_SOCKET_BYTES = 103;
+const MAX_DNS_NAME = 253;
 
 /**
  * Reads `host[:port],…[/chroot]`; IPv6 addresses stand in `[ ]` when a port follows. `unix:PATH` is
- * the socket of an embedded server, alone and without a chroot. Throws UsageError.
+ * the socket of an embedded server, alone and without a chroot. `dns-srv://NAME[/chroot]` takes the
+ * servers from the SRV records of a DNS name. Throws UsageError.
  *
  * @example
  * ```ts
@@ -20,12 +23,23 @@ const MAX_SOCKET_BYTES = 103;
  */
 export function parseConnectString(text: string): { servers: ServerAddress[]; chroot: string } {
   if (text.startsWith(SOCKET)) return { servers: [parseSocket(text)], chroot: "" };
-  const slash = text.indexOf("/");
-  const hosts = slash < 0 ? text : text.slice(0, slash);
-  const chroot = slash < 0 || text.slice(slash) === "/" ? "" : text.slice(slash);
+  const isSrv = text.startsWith(SRV);
+  const address = isSrv ? text.slice(SRV.length) : text;
+  const slash = address.indexOf("/");
+  const hosts = slash < 0 ? address : address.slice(0, slash);
+  const chroot = slash < 0 || address.slice(slash) === "/" ? "" : address.slice(slash);
   if (chroot !== "") validatePath(chroot);
+  if (isSrv) return { servers: [parseSrvName(hosts, text)], chroot };
   const servers = hosts.split(",").map((part) => parseAddress(part.trim(), text));
   return { servers, chroot };
+}
+
+function parseSrvName(name: string, whole: string): ServerAddress {
+  if (/^[\w-]+(\.[\w-]+)*\.?$/.test(name) && name.length <= MAX_DNS_NAME)
+    return { host: name, port: 0, isSrvName: true };
+  throw new UsageError(`bad DNS name in '${whole}'`, {
+    hint: "use dns-srv://NAME[/chroot], for example dns-srv://_zookeeper._tcp.example.com/app",
+  });
 }
 
 function parseSocket(text: string): ServerAddress {
@@ -84,8 +98,9 @@ export function formatConnectString({
   return servers.map(formatAddress).join() + chroot;
 }
 
-/** `host:port`, with brackets around IPv6; `unix:PATH` for a socket. */
-export function formatAddress({ host, port }: ServerAddress): string {
+/** `host:port`, with brackets around IPv6; `unix:PATH` for a socket, `dns-srv://NAME` for SRV. */
+export function formatAddress({ host, port, isSrvName }: ServerAddress): string {
+  if (isSrvName) return `${SRV}${host}`;
   if (isSocket({ host })) return `${SOCKET}${host}`;
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }

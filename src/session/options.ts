@@ -4,8 +4,13 @@ export interface ServerAddress {
    * A name, an IP address, or the path of a socket in the file system, which begins with a slash.
    */
   readonly host: string;
-  /** 0 for a socket in the file system. */
+  /** 0 for a socket in the file system, and for SRV records, which name ports themselves. */
   readonly port: number;
+  /**
+   * `host` is a DNS name whose SRV records name the servers. It is the only entry; the records are
+   * looked up again for each round of connection attempts.
+   */
+  readonly isSrvName?: true;
 }
 
 /** TLS to a server's secure port. Certificates and keys are PEM texts, not file names. */

@@ -187,7 +187,12 @@ export class FrontEnd {
       return options;
     };
     return {
-      options: once,
+      async options() {
+        const found = await once();
+        const [first] = found.servers;
+        if (!first?.isSrvName || !services.serversOf) return found;
+        return { ...found, servers: await services.serversOf(first.host, signal) };
+      },
       attached() {
         const { attachedTo } = state;
         return attachedTo === undefined ? undefined : parseConnectString(attachedTo).servers[0];

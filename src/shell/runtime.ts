@@ -34,6 +34,8 @@ export interface Services {
   about?(server: string, options: SessionOptions): Promise<string | undefined>;
   /** Sends a four-letter word to a server. */
   askWord?(server: ServerAddress, word: string, options: WordOptions): Promise<WordAnswer>;
+  /** The servers that the SRV records of a DNS name list. */
+  serversOf?(name: string, signal: AbortSignal): Promise<readonly ServerAddress[]>;
   /** Returns true if users other than the owner may read the file. */
   isReadableByOthers?(path: string): Promise<boolean>;
   /** Calls `listener` for each signal that ends the program; returns the function to stop it. */

@@ -19,6 +19,8 @@ describe("parseConnectString", () => {
     ["[::1]:1/app/x,y", ["[::1]:1"], "/app/x,y"],
     ["a/app:1", ["a:2181"], "/app:1"],
     ["unix:/run/zksh/socket,x", ["unix:/run/zksh/socket,x"], ""],
+    ["dns-srv://_zookeeper._tcp.a.test", ["dns-srv://_zookeeper._tcp.a.test"], ""],
+    ["dns-srv://a.test./app", ["dns-srv://a.test."], "/app"],
   ])("reads %s", (text, addresses, chroot) => {
     const read = parseConnectString(text);
     expect({ addresses: read.servers.map(formatAddress), chroot: read.chroot }).toEqual({
@@ -34,6 +36,9 @@ describe("parseConnectString", () => {
   test.each([
     ["", "empty host in server list: ''"],
     ["unix:", "bad socket 'unix:'"],
+    ["dns-srv://", "bad DNS name in 'dns-srv://'"],
+    ["dns-srv://a.test:2181", "bad DNS name in 'dns-srv://a.test:2181'"],
+    ["dns-srv://a,b/app", "bad DNS name in 'dns-srv://a,b/app'"],
     ["unix:socket", "bad socket 'unix:socket'"],
     [`unix:/${"x".repeat(120)}`, `bad socket 'unix:/${"x".repeat(120)}'`],
     ["a,,b", "empty host in server list: 'a,,b'"],

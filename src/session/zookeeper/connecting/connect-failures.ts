@@ -109,6 +109,15 @@ export function connectFailureOf(
   return transient(error.message);
 }
 
+/** From an error of the name server that was asked for SRV records. */
+export function srvFailureOf(error: NodeJS.ErrnoException): ConnectFailure {
+  if (error.code === "ENODATA" || error.code === "ENOTFOUND")
+    return permanent("this name has no SRV records");
+  if (error.code === "EBADNAME") return permanent("this is no DNS name");
+  // Node gives these the code of a refused or slow connection, which is that to the DNS server.
+  return transient("the DNS server does not answer");
+}
+
 /** Only version 0 is known: what an answer of another version means cannot be relied on. */
 export const unknownProtocol = (version: number): ConnectFailure =>
   permanent(`the server speaks version ${version} of the handshake, which zksh does not know`);

@@ -1,11 +1,11 @@
-import type { LookupAddress } from "node:dns";
 import { isIP } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsProblem } from "../../../errors.ts";
 import { formatAddress, isSocket } from "../../connect-string.ts";
 import type { ServerAddress } from "../../options.ts";
-import { type ConnectFailure, connectFailureOf } from "./connect-failures.ts";
+import { type ConnectFailure, connectFailureOf, srvFailureOf } from "./connect-failures.ts";
 import type { Endpoint } from "./link.ts";
+import { addressesOf, serversOf } from "./name-lookups.ts";
 
 const FIRST_BACKOFF_MS = 30;
 const MAX_BACKOFF_MS = 1000;
@@ -20,11 +20,13 @@ export interface Search {
 
 /**
  * The servers of the connect string, in an order of this client's own so that many clients spread
- * over the ensemble. Round and round: every name is looked up anew in each round, and rounds
- * without success are spaced out with jitter.
+ * over the ensemble. Round and round: every name is looked up anew in each round, SRV records
+ * before it, and rounds without success are spaced out with jitter.
  */
 export class ServerList {
-  readonly #servers: readonly ServerAddress[];
+  readonly #given: readonly ServerAddress[];
+  /** Those of this round: SRV records may have changed since the last. */
+  #servers: readonly ServerAddress[];
   readonly #failures = new Map<string, ConnectFailure>();
   /** What names stood for when a name server last answered: good enough while it does not. */
   readonly #lastKnown = new Map<string, readonly Endpoint[]>();
@@ -35,7 +37,8 @@ export class ServerList {
   #vainRounds = 0;
 
   constructor(servers: readonly ServerAddress[]) {
-    this.#servers = shuffled(servers);
+    this.#given = shuffled(servers);
+    this.#servers = this.#given;
   }
 
   /** How many addresses share the time there is for connecting. */
@@ -52,10 +55,12 @@ export class ServerList {
     while (true) {
       const endpoint = this.#endpoints.shift();
       if (endpoint !== undefined) return endpoint;
-      const server = this.#servers[this.#position % this.#servers.length] as ServerAddress;
-      if (this.#position > 0 && this.#position % this.#servers.length === 0)
+      if (this.#position === this.#servers.length) {
+        this.#position = 0;
         await this.#rest(signal);
-      this.#position++;
+      }
+      if (this.#position === 0) this.#servers = await this.#serversOfRound(search);
+      const server = this.#servers[this.#position++] as ServerAddress;
       this.#endpoints = await this.#resolve(server, search);
       this.#width = Math.max(1, this.#endpoints.length);
       signal.throwIfAborted();
@@ -71,8 +76,7 @@ export class ServerList {
   prefer(address: string): void {
     const index = this.#servers.findIndex((server) => formatAddress(server) === address);
     this.#endpoints = [];
-    if (index > 0) this.#position = index;
-    else if (index === 0) this.#position = 0;
+    if (index >= 0) this.#position = index;
     this.#vainRounds = 0;
   }
 
@@ -100,10 +104,10 @@ export class ServerList {
 
   /** `a:2181 (connection refused), b:2181 (no answer)` */
   summary(): string {
-    return this.#servers
-      .map((server) => formatAddress(server))
-      .map((address) => `${address} (${this.#failures.get(address)?.says ?? "no answer"})`)
-      .join(", ");
+    const says = (server: ServerAddress) =>
+      this.#failures.get(formatAddress(server))?.says ??
+      (server.isSrvName ? "no answer from the DNS server" : "no answer");
+    return this.#servers.map((server) => `${formatAddress(server)} (${says(server)})`).join(", ");
   }
 
   /** The first of the servers' problems with TLS. */
@@ -117,57 +121,51 @@ export class ServerList {
     await delay(longest * (0.5 + Math.random() / 2), undefined, { signal });
   }
 
-  async #resolve(
-    server: ServerAddress,
-    { signal, timeoutMs, unresolved }: Search,
-  ): Promise<Endpoint[]> {
+  /** Looks SRV records up. Without an answer the servers of the last round stay. */
+  async #serversOfRound(search: Search): Promise<readonly ServerAddress[]> {
+    const [name] = this.#given;
+    if (name?.isSrvName !== true) return this.#servers;
+    try {
+      const found = await serversOf(name.host, search);
+      const known = this.#servers.map(formatAddress);
+      const isUnchanged =
+        found.length === known.length && found.every((each) => known.includes(formatAddress(each)));
+      // An unchanged list keeps its order, so that the position in it still means the same server.
+      return isUnchanged ? this.#servers : found;
+    } catch (error) {
+      search.signal.throwIfAborted();
+      if (this.#servers === this.#given)
+        this.#unresolved(name, srvFailureOf(error as Error), search);
+      return this.#servers;
+    }
+  }
+
+  #unresolved(server: ServerAddress, why: ConnectFailure, { unresolved }: Search): void {
+    const { host, port } = server;
+    const address = formatAddress(server);
+    this.failed(address, why);
+    unresolved({ address, host, ip: host, port }, why);
+  }
+
+  async #resolve(server: ServerAddress, search: Search): Promise<Endpoint[]> {
+    // Its records were not found, which has been told.
+    if (server.isSrvName) return [];
     const address = formatAddress(server);
     const { host, port } = server;
     if (isIP(host) !== 0 || isSocket(server)) return [{ address, host, ip: host, port }];
     try {
-      const found = await lookUp(host, timeoutMs, signal);
-      const endpoints = found.map(({ address: ip }) => ({ address, host, ip, port }));
+      const found = await addressesOf(host, search);
+      const endpoints = found.map((ip) => ({ address, host, ip, port }));
       this.#lastKnown.set(address, endpoints);
       return endpoints;
     } catch (error) {
-      signal.throwIfAborted();
+      search.signal.throwIfAborted();
       const lastKnown = this.#lastKnown.get(address);
       if (lastKnown !== undefined) return [...lastKnown];
-      const why = connectFailureOf(error as Error);
-      this.failed(address, why);
-      unresolved({ address, host, ip: host, port }, why);
+      this.#unresolved(server, connectFailureOf(error as Error), search);
       return [];
     }
   }
-}
-
-/**
- * Leaves nothing behind with the signal, which lives as long as the session: names are looked up
- * again and again.
- */
-async function lookUp(
-  host: string,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<readonly LookupAddress[]> {
-  const { lookup } = await import("node:dns/promises");
-  const over = new AbortController();
-  const end = () => over.abort();
-  signal.addEventListener("abort", end);
-  try {
-    return await Promise.race([
-      lookup(host, { all: true }),
-      noAnswerWithin(timeoutMs, over.signal),
-    ]);
-  } finally {
-    signal.removeEventListener("abort", end);
-    end();
-  }
-}
-
-async function noAnswerWithin(timeoutMs: number, signal: AbortSignal): Promise<never> {
-  await delay(timeoutMs, undefined, { signal, ref: false });
-  throw Object.assign(new Error("the name server does not answer"), { code: "EAI_AGAIN" });
 }
 
 function shuffled<T>(items: readonly T[]): T[] {
