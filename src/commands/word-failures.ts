@@ -27,7 +27,7 @@ function notAllowed(server: string, words: readonly string[]): OperationError {
   return new OperationError("word-not-allowed", message, { hint: whitelistLine(words) });
 }
 
-function whitelistLine(words: readonly string[]): string {
+export function whitelistLine(words: readonly string[]): string {
   const line = ["srvr", ...words.filter((word) => word !== "srvr")].join();
   return `add to zoo.cfg on each server, and restart it: 4lw.commands.whitelist=${line}`;
 }

@@ -21,6 +21,7 @@ import {
   renderWith,
 } from "./renderer.ts";
 import { jsonWordAnswer } from "./servers.ts";
+import { jsonSession, jsonSessions } from "./session.ts";
 import { isoTime } from "./stat.ts";
 import { jsonView } from "./stored-view.ts";
 
@@ -131,6 +132,8 @@ const renderers: ResultRenderers = {
   identities: ({ identities }) => object({ identities }),
   permission: (result) => object(jsonPermission(result)),
   "word-answer": (result) => object(jsonWordAnswer(result)),
+  session: (result) => object(jsonSession(result)),
+  sessions: (result) => object(jsonSessions(result)),
   "server-failed": ({ server, error: { reason, message } }) => ({
     err: line({ error: { reason, message, server } }),
   }),

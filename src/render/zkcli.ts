@@ -73,6 +73,8 @@ function zkcliRenderers(view: View): ResultRenderers {
     // Nor for servers.
     "word-answer": help.result,
     "server-failed": help.result,
+    session: help.result,
+    sessions: help.result,
     created: ({ path, existed = false }) => ({
       err: existed ? `${name(path)} exists\n` : `Created ${name(path)}\n`,
     }),

@@ -1,5 +1,8 @@
 /** What is said of the servers one by one. */
 import type { ZkshError } from "../errors.ts";
+import type { SessionLock } from "../recipes/locks/inspect/locks-of-session.ts";
+import type { FoundEphemerals } from "../recipes/servers/find-ephemerals.ts";
+import type { Gap, ToldSession } from "../recipes/servers/told-sessions.ts";
 
 /** The answer of one server to a four-letter word. */
 export interface WordAnswerResult {
@@ -19,4 +22,32 @@ interface ServerFailedResult {
   readonly error: ZkshError;
 }
 
-export type ServerResult = WordAnswerResult | ServerFailedResult;
+/** One session: what it owns, and what the servers tell of its client. */
+export interface SessionResult extends Omit<ToldSession, "ephemerals"> {
+  readonly kind: "session";
+  readonly isOwn: boolean;
+  /** The session ends with this command. */
+  readonly isShortLived: boolean;
+  /** The address is the one that this end of the connection has. */
+  readonly isLocalAddress?: boolean;
+  readonly ephemerals: readonly string[];
+  /** How many of its ephemerals are outside the chroot, which this session cannot name. */
+  readonly outside: number;
+  readonly locks: readonly SessionLock[];
+  /** How many possible locks were not read. */
+  readonly unreadLocks: number;
+  readonly gaps: readonly Gap[];
+  /** No server told the ephemerals: this search found them. */
+  readonly search?: Omit<FoundEphemerals, "paths">;
+}
+
+/** All sessions that the servers tell. */
+export interface SessionsResult {
+  readonly kind: "sessions";
+  readonly sessions: readonly ToldSession[];
+  readonly gaps: readonly Gap[];
+  /** The number of ephemerals of each session is known. */
+  readonly hasEphemerals: boolean;
+}
+
+export type ServerResult = WordAnswerResult | ServerFailedResult | SessionResult | SessionsResult;

@@ -2,3 +2,8 @@
 export function hexId(id: bigint): string {
   return `0x${BigInt.asUintN(64, id).toString(16)}`;
 }
+
+/** Ids read from different sources may differ in their sign alone. */
+export function isSameId(a: bigint, b: bigint): boolean {
+  return BigInt.asUintN(64, a) === BigInt.asUintN(64, b);
+}

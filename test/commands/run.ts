@@ -1,4 +1,6 @@
 import { main } from "../../src/main.ts";
+import { formatAddress } from "../../src/session/connect-string.ts";
+import type { WordAnswer } from "../../src/session/four-letter-word.ts";
 import type { SessionOptions } from "../../src/session/options.ts";
 import type { EndingSignal } from "../../src/shell/runtime.ts";
 import { type MemoryIoOptions, memoryIo } from "./memory-io.ts";
@@ -11,6 +13,8 @@ export interface RunOptions extends MemoryIoOptions {
   readonly failures?: Readonly<Record<string, Error>>;
   readonly session?: StubSession;
   readonly programName?: string;
+  /** What a server (`host:port`) answers to a four-letter word. */
+  readonly words?: (word: string, server: string) => WordAnswer | string;
   readonly isReadableByOthers?: (path: string) => Promise<boolean>;
   /** Arrives as soon as the program listens. */
   readonly signal?: EndingSignal;
@@ -26,6 +30,8 @@ export interface Ran {
   readonly opened: readonly SessionOptions[];
 }
 
+const NOT_ALLOWED: WordAnswer = { kind: "not-allowed" };
+
 /** The whole program, but for the server and the process. */
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const io = memoryIo(options);
@@ -35,6 +41,11 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     async openSession(sessionOptions) {
       opened.push(sessionOptions);
       return session.asSession();
+    },
+    async askWord(server, word) {
+      const answer = options.words?.(word, formatAddress(server)) ?? NOT_ALLOWED;
+      if (typeof answer !== "string") return answer;
+      return { kind: "answered", bytes: Buffer.from(answer), ms: 1 };
     },
     ...(options.isReadableByOthers && { isReadableByOthers: options.isReadableByOthers }),
     onSignal(listener) {

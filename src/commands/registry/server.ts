@@ -18,6 +18,11 @@ export const server: readonly GroupEntry[] = [
     load: async () => (await import("../reconfig.ts")).reconfig,
   },
   {
+    name: "session",
+    summary: "print what a session owns, its locks and its client",
+    load: async () => (await import("../session.ts")).session,
+  },
+  {
     name: "word",
     summary: "send a four-letter word to one server or all of them",
     needsNoShellSession: true,
