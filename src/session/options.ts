@@ -24,6 +24,16 @@ export interface TlsOptions {
   readonly insecure?: boolean;
 }
 
+/**
+ * A login by SASL DIGEST-MD5. It is another thing than the scheme `digest` of
+ * {@link SessionOptions.auth}: ACLs name its user as `sasl:USER`.
+ */
+export interface SaslOptions {
+  readonly mechanism: "DIGEST-MD5";
+  readonly username: string;
+  readonly password: string;
+}
+
 /** Everything needed to open a session. */
 export interface SessionOptions {
   readonly servers: readonly ServerAddress[];
@@ -52,6 +62,19 @@ export interface SessionOptions {
   readonly readOnly?: boolean;
   readonly auth?: readonly { readonly scheme: string; readonly credential: Buffer }[];
   readonly tls?: TlsOptions;
+  /**
+   * Logs the session in by SASL, on each of its connections before anything else. A server that
+   * refuses the login, does not do SASL, or does not prove that it knows the password too ends the
+   * session, with a PermissionError.
+   *
+   * @example
+   * ```ts
+   * const sasl = { mechanism: "DIGEST-MD5", username: "bob", password: "…" } as const;
+   * const session = openSession({ ...parseConnectString("zk1,zk2"), sasl });
+   * await session.whoAmI(); // [{ scheme: "sasl", id: "bob" }, …]
+   * ```
+   */
+  readonly sasl?: SaslOptions;
   /**
    * Gets one line for each event on the wire; credentials never appear in it. Looked up anew for
    * each line.

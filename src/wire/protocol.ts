@@ -40,8 +40,11 @@ export function opcodeName(opcode: number): string {
   return Object.entries(Opcode).find(([, number]) => number === opcode)?.[0] ?? `op ${opcode}`;
 }
 
-/** The xids of replies that answer no numbered request. */
-export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8 } as const;
+/**
+ * The xids of replies that answer no numbered request. That of SASL is our choice: requests are
+ * numbered from 1.
+ */
+export const Xid = { notification: -1, ping: -2, auth: -4, setWatches: -8, sasl: 0 } as const;
 
 export const EventType = { created: 1, deleted: 2, dataChanged: 3, childrenChanged: 4 } as const;
 

@@ -110,8 +110,8 @@ describe("events of an old socket", () => {
       port: server.port,
     };
     const [old, next] = [
-      new Link(endpoint, undefined, handshake("old"), untold),
-      new Link(endpoint, undefined, handshake("next"), untold),
+      new Link(endpoint, undefined, handshake("old").firstFlight, untold),
+      new Link(endpoint, undefined, handshake("next").firstFlight, untold),
     ];
     old.listen(events("old"));
     next.listen(events("next"));

@@ -1,6 +1,7 @@
 /** Apache ZooKeeper that lets users log in by SASL DIGEST-MD5. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Ensemble, startEnsemble } from "./ensemble.ts";
 import { removeDirectory, temporaryDirectory } from "./tracked-process.ts";
 import { type ServerOptions, startServer, type ZooKeeperServer } from "./zookeeper-server.ts";
 
@@ -49,6 +50,27 @@ export async function startSaslServer(
     server,
     async stop() {
       await server.stop();
+      removeDirectory(directory);
+    },
+  };
+}
+
+export interface SaslEnsemble {
+  readonly ensemble: Ensemble;
+  stop(): Promise<void>;
+}
+
+/** Three servers that know the users, as one ensemble. */
+export async function startSaslEnsemble(
+  users: Readonly<Record<string, string>>,
+  options: SaslServerOptions = {},
+): Promise<SaslEnsemble> {
+  const directory = temporaryDirectory("jaas");
+  const ensemble = await startEnsemble(3, saslOptions(users, directory, options));
+  return {
+    ensemble,
+    async stop() {
+      await ensemble.stop();
       removeDirectory(directory);
     },
   };

@@ -7,6 +7,7 @@ import {
   writeConnectRequest,
 } from "../../../wire/records.ts";
 import { errorName } from "../requests/error-codes.ts";
+import type { SaslLogin } from "../sasl/sasl-login.ts";
 import type { SessionParts } from "../session-parts.ts";
 import {
   type ConnectFailure,
@@ -102,8 +103,11 @@ export class Handshake {
     return this.#sentAt;
   }
 
-  /** The first write on a new connection: the handshake and the requests that may leave with it. */
-  firstFlight(endpoint: Endpoint): Buffer {
+  /**
+   * The first write on a new connection: the handshake and what may leave with it, which is the
+   * first message of a login, or requests.
+   */
+  firstFlight(endpoint: Endpoint, login: SaslLogin | undefined): Buffer {
     this.#sentAt = this.#parts.clock.now();
     this.#parts.versions.greeting(endpoint);
     const { options } = this.#parts;
@@ -118,8 +122,20 @@ export class Handshake {
       readOnly: options.readOnly ?? false,
     });
     writer.endFrame(frame);
-    if (!this.hasMetServer) this.#loadReads(writer);
+    if (login) login.load(writer);
+    else if (!this.hasMetServer) this.#loadReads(writer);
     return writer.take();
+  }
+
+  /** The requests that waited have left with the end of the first login. */
+  requestsLeft(): void {
+    const { requests } = this.#parts;
+    this.#isOneFlight = this.#session.isClosing && !requests.hasQueued && requests.sent.isHarmless;
+  }
+
+  /** True when the server has ended the session that was asked for. */
+  isOver(response: ConnectResponse): boolean {
+    return response.timeoutMs <= 0 || this.isAnotherSession(response);
   }
 
   /**

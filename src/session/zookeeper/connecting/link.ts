@@ -6,7 +6,7 @@ import { isSocket } from "../../connect-string.ts";
 import type { TlsOptions } from "../../options.ts";
 import { throwLater } from "../watches/notify-listeners.ts";
 import { type ConnectFailure, connectFailureOf } from "./connect-failures.ts";
-import { firstReply, type Handshake, MAX_HANDSHAKE_BYTES } from "./handshake.ts";
+import { firstReply, MAX_HANDSHAKE_BYTES } from "./handshake.ts";
 
 /** A resolved address to try, and how people know it. */
 export interface Endpoint {
@@ -67,7 +67,7 @@ export class Link {
   constructor(
     endpoint: Endpoint,
     tls: Tls | undefined,
-    handshake: Pick<Handshake, "firstFlight">,
+    firstFlight: () => Buffer,
     events: HandshakeEvents,
   ) {
     this.endpoint = endpoint;
@@ -75,7 +75,7 @@ export class Link {
     this.#socket = openSocket(endpoint, tls, this.#receive());
     this.#socket.setNoDelay();
     this.#socket.once(tls === undefined ? "connect" : "secureConnect", () => {
-      if (this.#events) this.write(handshake.firstFlight(endpoint));
+      if (this.#events) this.write(firstFlight());
     });
     this.#socket.on("drain", () => this.#events?.drain());
     this.#socket.on("error", (error) => {

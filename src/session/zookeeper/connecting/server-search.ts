@@ -1,12 +1,14 @@
 import type { TlsProblem } from "../../../errors.ts";
 import type { FrameReader } from "../../../wire/frames.ts";
+import { MalformedFrameError } from "../../../wire/jute.ts";
 import type { ConnectResponse } from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
 import type { Clock } from "../lifetime/clock.ts";
-import { type ConnectFailure, noAnswer } from "./connect-failures.ts";
+import { MAX_SASL_BYTES, SaslLogin } from "../sasl/sasl-login.ts";
+import { type ConnectFailure, connectFailureOf, noAnswer } from "./connect-failures.ts";
 import { ConnectTimeout } from "./connect-timeout.ts";
 import { findReadWriteServer } from "./find-read-write-server.ts";
-import type { Handshake } from "./handshake.ts";
+import { closeSessionOn, type Handshake } from "./handshake.ts";
 import { type Endpoint, Link, loadTls, type Tls } from "./link.ts";
 import { ServerList } from "./server-list.ts";
 
@@ -27,12 +29,16 @@ export interface Attached {
   /** May hold more frames behind the handshake's. */
   readonly frames: FrameReader;
   readonly response: ConnectResponse;
+  /** Its last message is to be sent, in front of everything else; undefined without SASL. */
+  readonly login: SaslLogin | undefined;
 }
 
 export interface ServerSearchEvents {
   attached(attached: Attached): void;
   /** An attempt has failed, and the requests sent with its handshake; the search goes on. */
   attemptFailed(): void;
+  /** The session could not log in, and must not go on: the search is over. */
+  loginFailed(error: unknown): void;
   /** There was no server in the time for finding the first one: the search is over. */
   unreachable(message: string, tlsProblem: TlsProblem | undefined): void;
   /**
@@ -140,7 +146,7 @@ export class ServerSearch {
       unresolved: (endpoint: Endpoint, why: ConnectFailure) => this.#attemptFailed(endpoint, why),
     };
     Promise.all([this.#servers.next(search), loadTls(this.#options.tls)]).then(
-      ([endpoint, tls]) => this.#attempt(endpoint, tls),
+      ([endpoint, tls]) => this.#begin(endpoint, tls),
       () => {
         // Only stop() makes the search fail, and its caller needs no error.
         this.#isSearching = false;
@@ -148,7 +154,17 @@ export class ServerSearch {
     );
   }
 
-  #attempt(endpoint: Endpoint, tls: Tls | undefined): void {
+  /** The first message of a login leaves with the handshake: it is made before. */
+  #begin(endpoint: Endpoint, tls: Tls | undefined): void {
+    const { sasl } = this.#options;
+    if (sasl === undefined) return this.#attempt(endpoint, tls, undefined);
+    SaslLogin.begin(sasl, endpoint).then(
+      (login) => this.#attempt(endpoint, tls, login),
+      (error: unknown) => this.#isStopped || this.#events.loginFailed(error),
+    );
+  }
+
+  #attempt(endpoint: Endpoint, tls: Tls | undefined, login: SaslLogin | undefined): void {
     if (this.#isStopped) return;
     const fail = (why: ConnectFailure) => {
       this.#link?.destroy();
@@ -156,15 +172,52 @@ export class ServerSearch {
       this.#servers.failed(endpoint.address, why);
       this.#attemptFailed(endpoint, why);
     };
-    const link = new Link(endpoint, tls, this.#handshake, {
+    const firstFlight = () => this.#handshake.firstFlight(endpoint, login);
+    const link = new Link(endpoint, tls, firstFlight, {
       accepted: (response, frames) => {
+        const accepted = { link, frames, response, login };
+        if (login !== undefined && !this.#handshake.isOver(response))
+          return this.#logIn(login, accepted, fail);
         this.#attemptEnded();
-        this.#attached({ link, frames, response });
+        this.#attached(accepted);
       },
       failed: fail,
     });
     this.#link = link;
     this.#attemptTimer = setTimeout(() => fail(noAnswer()), this.#attemptMs());
+  }
+
+  /** The server has accepted the connection: goes on until the last message of the login is due. */
+  #logIn(login: SaslLogin, accepted: Attached, fail: (why: ConnectFailure) => void): void {
+    const { link, frames } = accepted;
+    frames.maxLength = MAX_SASL_BYTES;
+    const goOn = async () => {
+      try {
+        const isReady = await login.answerChallenges(frames, (message) => link.write(message));
+        if (!isReady || this.#link !== link) return;
+        this.#attemptEnded();
+        this.#attached(accepted);
+      } catch (error) {
+        if (this.#link !== link) return;
+        if (error instanceof MalformedFrameError)
+          return fail({
+            says: `malformed answer to the login: ${error.message}`,
+            kind: "transient",
+          });
+        this.#attemptEnded();
+        closeSessionOn(link);
+        this.#events.loginFailed(error);
+      }
+    };
+    link.listen({
+      data: (chunk) => {
+        frames.push(chunk);
+        void goOn();
+      },
+      drain: () => {},
+      closed: (error) => fail(connectFailureOf(error)),
+    });
+    void goOn();
   }
 
   #attemptEnded(): void {

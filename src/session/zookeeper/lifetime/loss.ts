@@ -48,6 +48,15 @@ export function authFailed(code: number): Loss {
   };
 }
 
+/** A server did not let the session log in by SASL, or requires that it does. */
+export function loginFailed(cause: unknown): Loss {
+  const error =
+    cause instanceof PermissionError
+      ? cause
+      : new PermissionError("sasl-failed", `the SASL login failed: ${String(cause)}`, { cause });
+  return { reason: "auth-failed", error, code: ErrorCode.authFailed };
+}
+
 export function expired(why: string): Loss {
   const code = ErrorCode.sessionExpired;
   const error = new ConnectionError(

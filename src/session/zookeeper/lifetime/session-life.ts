@@ -22,7 +22,7 @@ import { Request } from "../requests/request.ts";
 import { failLater } from "../requests/request-queue.ts";
 import type { SessionParts } from "../session-parts.ts";
 import { Heartbeat, type HeartbeatEvents } from "./heartbeat.ts";
-import { closed, expired, type Loss, unreachable } from "./loss.ts";
+import { closed, expired, type Loss, loginFailed, unreachable } from "./loss.ts";
 
 /**
  * How long closeSession may take. It has been sent by then, or there is no server to read it and
@@ -43,6 +43,8 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
   readonly #search: ServerSearch;
   #closeTimer: NodeJS.Timeout | undefined;
   #lost: Loss | undefined;
+  /** The rest of {@link attached}, while the login that requests have followed is not answered. */
+  #whenLoggedIn: (() => void) | undefined;
 
   /** Starts looking for a server at once. */
   constructor(parts: SessionParts) {
@@ -130,7 +132,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     this.#closeTimer = setTimeout(timeUp, CLOSE_TIMEOUT_MS);
   }
 
-  attached({ link, frames, response }: Attached): void {
+  attached({ link, frames, response, login }: Attached): void {
     if (response.timeoutMs <= 0) {
       link.destroy();
       return this.end(expired("the server has expired it"));
@@ -156,18 +158,33 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
       drain: () => writer.drained(),
       closed: (error) => this.dropLink(connectFailureOf(error)),
     });
-    writer.attach(link, isReturn ? reregistration.all(gapFrom) : []);
-    state.connected({ isReadOnly: response.readOnly });
+    writer.attach(link, isReturn ? reregistration.all(gapFrom) : [], login);
+    const established = () => {
+      state.connected({ isReadOnly: response.readOnly });
+      if (isReturn) watches.announceGap(gapFrom);
+      if (response.readOnly) this.#search.lookForReadWrite(endpoint);
+    };
+    if (login) this.#whenLoggedIn = established;
+    else established();
     // The handshake proves nothing for a lease: the first committed answer on this connection does.
     if (!leases.isEmpty) this.#heartbeat.beatNow();
-    if (isReturn) watches.announceGap(gapFrom);
-    if (response.readOnly) this.#search.lookForReadWrite(endpoint);
     writer.flush();
-    this.#replies.attach(frames);
+    if (login && !isReturn) this.#handshake.requestsLeft();
+    this.#replies.attach(frames, login);
   }
 
   attemptFailed(): void {
     this.#failUnanswered();
+  }
+
+  loginFailed(error: unknown): void {
+    this.end(loginFailed(error));
+  }
+
+  loggedIn(): void {
+    const established = this.#whenLoggedIn;
+    this.#whenLoggedIn = undefined;
+    established?.();
   }
 
   unreachable(message: string, tlsProblem: TlsProblem | undefined): void {
@@ -240,6 +257,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
   }
 
   #detach(): void {
+    this.#whenLoggedIn = undefined;
     this.#parts.liveness.detach();
     this.#parts.writer.detach();
     this.#replies.detach();

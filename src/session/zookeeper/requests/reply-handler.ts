@@ -1,7 +1,9 @@
+import type { PermissionError } from "../../../errors.ts";
 import type { JuteReader } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode, opcodeName } from "../../../wire/protocol.ts";
 import type { ConnectFailure } from "../connecting/connect-failures.ts";
-import { authFailed, expired, type Loss } from "../lifetime/loss.ts";
+import { authFailed, expired, type Loss, loginFailed } from "../lifetime/loss.ts";
+import { loginRequired, type SaslLogin } from "../sasl/sasl-login.ts";
 import type { SessionParts } from "../session-parts.ts";
 import { errorName } from "./error-codes.ts";
 import { sessionErrorOf } from "./multi.ts";
@@ -25,6 +27,8 @@ export interface ReplyOutcomes {
   serverAnswered(): void;
   dropLink(why: ConnectFailure): void;
   end(loss: Loss): void;
+  /** The server has proved itself in the login, and the session is logged in. */
+  loggedIn(): void;
 }
 
 /** Gives each reply to its request, and tells the session what else follows from it. */
@@ -49,6 +53,20 @@ export class ReplyHandler implements ReplyReaderEvents {
   auth(code: number): void {
     this.#outcomes.serverAnswered();
     if (this.#parts.credentials.answered(code).isFatal) this.#outcomes.end(authFailed(code));
+  }
+
+  loggedIn(login: SaslLogin, failure: PermissionError | undefined): void {
+    const { options, writer } = this.#parts;
+    options.trace?.(`SASL ${login.what} -> ${failure === undefined ? "ok" : failure.reason}`);
+    if (failure === undefined) return this.#outcomes.loggedIn();
+    // A server that goes on has a session that nothing else would end before its timeout.
+    writer.closeSession();
+    this.#outcomes.end(loginFailed(failure));
+  }
+
+  loginRequired(): void {
+    const server = this.#parts.writer.link?.endpoint.address ?? "the server";
+    this.#outcomes.end(loginFailed(loginRequired(server)));
   }
 
   watchesSet(code: number): void {

@@ -1,6 +1,8 @@
+import type { PermissionError } from "../../../errors.ts";
 import { type FrameReader, OversizedFrameError } from "../../../wire/frames.ts";
 import { JuteReader, MalformedFrameError } from "../../../wire/jute.ts";
-import { Xid } from "../../../wire/protocol.ts";
+import { ErrorCode, Xid } from "../../../wire/protocol.ts";
+import type { SaslLogin } from "../sasl/sasl-login.ts";
 
 export interface ReplyReaderEvents {
   /** `heardAt` is when its bytes came. */
@@ -8,6 +10,10 @@ export interface ReplyReaderEvents {
   event(type: number, path: string): void;
   ping(): void;
   auth(code: number): void;
+  /** The login has been answered: with a proof, or with what is wrong about it. */
+  loggedIn(login: SaslLogin, failure: PermissionError | undefined): void;
+  /** The server requires a login; it has closed the connection. */
+  loginRequired(): void;
   /** A setWatches request has been answered. */
   watchesSet(code: number): void;
   /** Everything that has arrived has been handed out, for now. */
@@ -32,6 +38,8 @@ export class ReplyReader {
   /** When the bytes came that are being read. */
   #heardAt = 0;
   #repliesUnread = false;
+  /** Its answer stands in front of all others. */
+  #login: SaslLogin | undefined;
   #heldEvent: { type: number; path: string } | undefined;
 
   constructor(events: ReplyReaderEvents) {
@@ -43,9 +51,13 @@ export class ReplyReader {
     return this.#lastZxid;
   }
 
-  /** Reads from a new connection, which may have brought frames already. */
-  attach(frames: FrameReader): void {
+  /**
+   * Reads from a new connection, which may have brought frames already. Before the answer to
+   * `login` nothing is believed.
+   */
+  attach(frames: FrameReader, login: SaslLogin | undefined): void {
     this.#frames = frames;
+    this.#login = login;
     this.#heldEvent = undefined;
     this.#repliesUnread = false;
     this.#read();
@@ -87,6 +99,13 @@ export class ReplyReader {
     const xid = reader.int();
     const zxid = reader.long();
     const code = reader.int();
+    const login = this.#login;
+    if (login !== undefined) {
+      if (xid !== Xid.sasl) return this.#events.garbage(`reply ${xid} before that to the login`);
+      this.#login = undefined;
+      return this.#events.loggedIn(login, login.failureOf(code, reader));
+    }
+    if (code === ErrorCode.sessionClosedRequireSaslAuth) return this.#events.loginRequired();
     if (xid === Xid.notification) return this.#handleEvent(reader);
     if (zxid > this.#lastZxid) this.#lastZxid = zxid;
     if (xid === Xid.ping) return this.#events.ping();

@@ -76,9 +76,7 @@ export class RequestQueue {
         continue;
       }
       const request = this.#queue.peek() as Request;
-      const harmless =
-        request.cancelled || request.isIdempotent || request.type === Opcode.closeSession;
-      if (onlyRepeatable && !harmless) return;
+      if (onlyRepeatable && !request.isHarmless) return;
       this.#queue.shift();
       if (!request.cancelled) this.#write(into, request, now);
     }

@@ -4,6 +4,7 @@ import type { Credentials } from "../connecting/credentials.ts";
 import type { Link } from "../connecting/link.ts";
 import type { Liveness } from "../lifetime/liveness.ts";
 import type { ConnectionState } from "../node-zookeeper-client-adapter.ts";
+import type { SaslLogin } from "../sasl/sasl-login.ts";
 import type { SetWatchesPiece } from "../watches/watch-registry.ts";
 import type { Callback, Request } from "./request.ts";
 import type { RequestQueue } from "./request-queue.ts";
@@ -41,13 +42,16 @@ export class RequestWriter {
     return this.#link;
   }
 
-  /** Starts on a new connection: credentials first, then watches, and only then what was queued. */
-  attach(link: Link, watches: readonly SetWatchesPiece[]): void {
+  /**
+   * Starts on a new connection: the end of the login first, then credentials, then watches, and
+   * only then what was queued, all with the {@link flush} that must follow.
+   */
+  attach(link: Link, watches: readonly SetWatchesPiece[], login: SaslLogin | undefined): void {
     this.#link = link;
     this.#isWritable = true;
+    login?.load(this.#requests.writer);
     this.#credentials.load(this.#requests.writer, this.#liveness.now());
     this.#loadWatches(watches);
-    this.#write(link);
   }
 
   detach(): void {

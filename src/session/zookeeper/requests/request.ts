@@ -90,6 +90,11 @@ export class Request {
     return IDEMPOTENT.has(this.type);
   }
 
+  /** A session that has no other requests can be replaced by a new one. */
+  get isHarmless(): boolean {
+    return this.cancelled || this.isIdempotent || this.type === Opcode.closeSession;
+  }
+
   /**
    * The reply may list names without a limit of the server's: data and everything else has one
    * (jute.maxbuffer).

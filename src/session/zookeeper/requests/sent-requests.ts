@@ -28,6 +28,11 @@ export class SentRequests {
     return this.#sent.count(wanted);
   }
 
+  /** Nothing but reads is on its way, and closeSession. */
+  get isHarmless(): boolean {
+    return this.count((request) => !request.isHarmless) === 0;
+  }
+
   push(request: Request): void {
     this.#sent.push(request);
   }

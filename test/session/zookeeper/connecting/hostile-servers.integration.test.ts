@@ -111,7 +111,6 @@ describe("an error number", () => {
     [-121, "no-watcher", OperationError],
     [-122, "deadline", DeadlineError],
     [-123, "reconfig-disabled", OperationError],
-    [-124, "sasl-required", PermissionError],
     [-125, "quota-exceeded", OperationError],
     [-127, "throttled", OperationError],
     // Not in ZooKeeper's table.

@@ -1,0 +1,146 @@
+import { PermissionError, ZkshError } from "../../../errors.ts";
+import type { FrameReader } from "../../../wire/frames.ts";
+import { JuteReader, JuteWriter, MalformedFrameError } from "../../../wire/jute.ts";
+import { ErrorCode, Opcode, Xid } from "../../../wire/protocol.ts";
+import type { SaslOptions } from "../../options.ts";
+import type { Endpoint } from "../connecting/link.ts";
+import { errorName } from "../requests/error-codes.ts";
+import type { SaslMechanism } from "./sasl-mechanism.ts";
+
+/** A longer message of a server is refused. Tickets of Kerberos with many groups have 64 KB. */
+export const MAX_SASL_BYTES = 128 * 1024;
+
+/**
+ * The login of a session on one connection. Its messages are ordinary requests, which the server
+ * that one is connected to answers itself: they prove nothing about the leader, so the lease counts
+ * none of them.
+ */
+export class SaslLogin {
+  readonly #user: string;
+  readonly #server: string;
+  readonly #mechanism: SaslMechanism;
+  /** The next message. */
+  #message: Buffer;
+  #isAnswering = false;
+
+  /** Throws PermissionError. */
+  static async begin(options: SaslOptions, { address }: Endpoint): Promise<SaslLogin> {
+    // node:crypto is loaded only for sessions that log in.
+    const { DigestMd5Mechanism } = await import("./digest-md5-mechanism.ts");
+    const mechanism = new DigestMd5Mechanism(options);
+    return new SaslLogin(options.username, address, mechanism, await mechanism.begin());
+  }
+
+  private constructor(user: string, server: string, mechanism: SaslMechanism, first: Buffer) {
+    this.#user = user;
+    this.#server = server;
+    this.#mechanism = mechanism;
+    this.#message = first;
+  }
+
+  /** `DIGEST-MD5 as bob`, for the trace. */
+  get what(): string {
+    return `${this.#mechanism.name} as ${this.#user}`;
+  }
+
+  /** Writes the next message. */
+  load(writer: JuteWriter): void {
+    const frame = writer.beginFrame();
+    writer.int(Xid.sasl);
+    writer.int(Opcode.sasl);
+    writer.buffer(this.#message);
+    writer.endFrame(frame);
+  }
+
+  /**
+   * Answers the challenges that have come. True when the next message is the last one and has not
+   * been sent: it leaves together with the requests that wait. Throws PermissionError.
+   */
+  async answerChallenges(frames: FrameReader, send: (bytes: Buffer) => void): Promise<boolean> {
+    if (this.#isAnswering) return false;
+    this.#isAnswering = true;
+    const reader = new JuteReader();
+    while (frames.next(reader)) {
+      this.#message = await this.#answer(this.#readChallenge(reader));
+      if (this.#mechanism.isComplete) return true;
+      const writer = new JuteWriter();
+      this.load(writer);
+      send(writer.take());
+    }
+    this.#isAnswering = false;
+    return false;
+  }
+
+  /** Why the answer to the last message is no login; undefined when the session is logged in. */
+  failureOf(code: number, body: JuteReader): PermissionError | undefined {
+    if (code !== 0) return this.#refused(code);
+    const answer = body.buffer();
+    if (this.#isProof(answer ?? Buffer.alloc(0))) return undefined;
+    if (answer === null)
+      return new PermissionError(
+        "sasl-ignored",
+        `${this.#server} did not accept the login of ${this.#user}, and went on without it: the ` +
+          "password is wrong or the user unknown (allowSaslFailedClients)",
+      );
+    return new PermissionError(
+      "sasl-unproved",
+      `${this.#server} did not prove that it knows the password of ${this.#user}: its answer to ` +
+        "the login is wrong",
+    );
+  }
+
+  #isProof(answer: Buffer): boolean {
+    try {
+      return this.#mechanism.isProof(answer);
+    } catch {
+      return false;
+    }
+  }
+
+  #readChallenge(reader: JuteReader): Buffer {
+    const xid = reader.int();
+    reader.long(); // the zxid, which is 0
+    const code = reader.int();
+    if (xid !== Xid.sasl) throw new MalformedFrameError(`the server answered request ${xid}`);
+    if (code !== 0) throw this.#refused(code);
+    const challenge = reader.buffer();
+    if (challenge !== null) return challenge;
+    throw new PermissionError(
+      "sasl-not-offered",
+      `${this.#server} does not do SASL: ${this.#user} cannot log in there`,
+    );
+  }
+
+  async #answer(challenge: Buffer): Promise<Buffer> {
+    try {
+      return await this.#mechanism.step(challenge);
+    } catch (cause) {
+      if (cause instanceof ZkshError) throw cause;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new PermissionError(
+        "sasl-failed",
+        `the ${this.#mechanism.name} login of ${this.#user} at ${this.#server} failed: ${why}`,
+        { cause },
+      );
+    }
+  }
+
+  /** A server that requires SASL says so (-124) also of a login that failed. */
+  #refused(code: number): PermissionError {
+    return new PermissionError(
+      "sasl-refused",
+      `${this.#server} refused the login of ${this.#user}: the password is wrong or the user ` +
+        `unknown (${errorName(code)})`,
+      { code },
+    );
+  }
+}
+
+/** Answers to other requests have this error where a login is required and was not made. */
+export function loginRequired(server: string): PermissionError {
+  return new PermissionError(
+    "sasl-required",
+    `${server} requires a SASL login (${errorName(ErrorCode.sessionClosedRequireSaslAuth)})`,
+    { code: ErrorCode.sessionClosedRequireSaslAuth },
+  );
+}
