@@ -1,9 +1,9 @@
 import { UsageError } from "../errors.ts";
-import { baseName, joinPath } from "../session/path.ts";
+import { joinPath } from "../session/path.ts";
 import { flag, required, rest } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
-import { copyTree } from "./copy-tree.ts";
-import { formatPlace, Places, type ZnodePlace, znodePlace } from "./place.ts";
+import { copyAndReport } from "./copy-tree.ts";
+import { formatPlace, isSameServer, Places, targetOf, znodePlace } from "./place.ts";
 import { refuseProtected } from "./whole-tree.ts";
 import { onConflictOption } from "./write-options.ts";
 
@@ -43,12 +43,10 @@ export const cp = defineCommand({
     const places = new Places(context);
     try {
       for (const from of sources) {
-        const to: ZnodePlace = isFolder
-          ? { ...target, path: joinPath(target.path, baseName(from.path)) }
-          : target;
+        const to = targetOf(from, { ...target, isFolder });
         refuseProtected("cp", to.path);
-        refuseOverlap(from, to, recursive);
-        yield* copyTree(context, {
+        if (isSameServer(from, to)) refuseOverlap(from.path, to.path, recursive);
+        yield* copyAndReport(context, {
           from: { session: await places.session(from), path: from.path },
           to: { session: await places.session(to), path: to.path, name: formatPlace(to) },
           options: { recursive, preserve, exact, onConflict, dryRun },
@@ -61,12 +59,8 @@ export const cp = defineCommand({
 });
 
 /** A tree that is copied into itself would never end. */
-function refuseOverlap(from: ZnodePlace, to: ZnodePlace, recursive: boolean): void {
-  const isSameServer =
-    from.kind === to.kind &&
-    (from.kind === "here" || to.kind === "here" || from.servers === to.servers);
-  if (!isSameServer) return;
-  if (from.path === to.path) throw new UsageError(`${from.path} is both source and target`);
-  if (recursive && to.path.startsWith(joinPath(from.path, "")))
-    throw new UsageError(`cannot copy ${from.path} into itself (${to.path})`);
+function refuseOverlap(from: string, to: string, recursive: boolean): void {
+  if (from === to) throw new UsageError(`${from} is both source and target`);
+  if (recursive && to.startsWith(joinPath(from, "")))
+    throw new UsageError(`cannot copy ${from} into itself (${to})`);
 }

@@ -1,9 +1,14 @@
 import { UsageError } from "../errors.ts";
-import { type ComparedZnode, comparePaths, diffTrees } from "../recipes/trees/diff-trees.ts";
+import {
+  type ComparedZnode,
+  comparedZnodes,
+  comparePaths,
+  diffTrees,
+} from "../recipes/trees/diff-trees.ts";
 import { readAcls } from "../recipes/trees/read-acls.ts";
 import { readTree } from "../recipes/trees/read-tree.ts";
 import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
-import { kindOf } from "../session/node-kind.ts";
+import { movedPath } from "../session/path.ts";
 import { flag, required } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { openTreeFile } from "./open-tree-file.ts";
@@ -77,18 +82,7 @@ async function znodesOf(
   const session = await places.session(of);
   const options = { signal, onFailure: unreadable.onFailure };
   const entries = readTree(session, of.path, options);
-  return fromServer(of.path, acl ? readAcls(session, entries, options) : entries);
-}
-
-async function* fromServer(
-  root: string,
-  pieces: ReturnType<typeof readAcls>,
-): AsyncGenerator<ComparedZnode[]> {
-  for await (const piece of pieces) {
-    yield piece
-      .filter(({ stat }) => kindOf(stat) !== "ephemeral")
-      .map(({ path, data = null, acl }) => ({ path: relative(path, root), data, acl }));
-  }
+  return comparedZnodes(of.path, acl ? readAcls(session, entries, options) : entries);
 }
 
 async function* fromFile(
@@ -100,7 +94,7 @@ async function* fromFile(
   for await (const group of groups) {
     const piece: ComparedZnode[] = [];
     for (const { path, data, acl, kind } of group) {
-      const own = relative(path, root);
+      const own = movedPath(path, root, "");
       if (last !== undefined && comparePaths(last, own) >= 0) {
         throw new UsageError(`${file} is not sorted: ${path} comes too late`, {
           hint: "only files as export writes them can be compared",
@@ -111,9 +105,4 @@ async function* fromFile(
     }
     yield piece;
   }
-}
-
-function relative(path: string, root: string): string {
-  if (path === root) return "";
-  return root === "/" ? path : path.slice(root.length);
 }

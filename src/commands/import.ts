@@ -3,11 +3,12 @@ import { readTree } from "../recipes/trees/read-tree.ts";
 import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
 import { TreeWriter } from "../recipes/trees/write-tree.ts";
 import { kindOf } from "../session/node-kind.ts";
+import { movedPath } from "../session/path.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { openTreeFile } from "./open-tree-file.ts";
 import { refuseProtected } from "./whole-tree.ts";
-import { explainWrite, movedPath, onConflictOption, reportWritten } from "./write-options.ts";
+import { explainWrite, onConflictOption, reportWritten } from "./write-options.ts";
 
 export const importTree = defineCommand({
   details:

@@ -1,6 +1,7 @@
 /** Where a tree is: in the shell's own servers, in others, or in a file. */
 import { UsageError } from "../errors.ts";
 import { parseConnectString } from "../session/connect-string.ts";
+import { baseName, joinPath } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
 import { type ValueParser, znodePath } from "./arguments.ts";
 import type { Context } from "./command.ts";
@@ -51,6 +52,18 @@ export const znodePlace: ValueParser<ZnodePlace> = (text, where) => {
     hint: "export writes a tree to a file, and import reads one",
   });
 };
+
+/** The name of a copy of `from`: the target itself, or below it where that is a folder. */
+export function targetOf(from: ZnodePlace, target: ZnodePlace): ZnodePlace {
+  if (!target.isFolder) return target;
+  return { ...target, path: joinPath(target.path, baseName(from.path)) };
+}
+
+/** False does not prove that the servers are different: they may have several names. */
+export function isSameServer(one: ZnodePlace, other: ZnodePlace): boolean {
+  if (one.kind === "here" || other.kind === "here") return one.kind === other.kind;
+  return one.servers === other.servers;
+}
 
 /** As it is typed. */
 export function formatPlace(of: Place): string {

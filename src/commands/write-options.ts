@@ -21,13 +21,6 @@ export const onConflictOption = option(
   "fail, skip or overwrite: existing znodes with other data",
 );
 
-/** The path of a znode below `from` when its tree is below `to`. */
-export function movedPath(path: string, from: string, to: string): string {
-  const below = path === from ? "" : path.slice(from === "/" ? 0 : from.length);
-  if (below === "") return to;
-  return to === "/" ? below : `${to}${below}`;
-}
-
 /** Errors of writing, with what to do next. */
 export function explainWrite(error: unknown, target: string): unknown {
   if (error instanceof TreeInterruptedError) {

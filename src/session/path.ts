@@ -70,6 +70,13 @@ export function joinPath(parent: string, name: string): string {
   return parent === "/" ? `/${name}` : `${parent}/${name}`;
 }
 
+/** The path of a znode below `from` when its tree is below `to`. */
+export function movedPath(path: string, from: string, to: string): string {
+  const below = path === from ? "" : path.slice(from === "/" ? 0 : from.length);
+  if (below === "") return to;
+  return to === "/" ? below : `${to}${below}`;
+}
+
 /** All parents of a path, from the top down, without `/`. */
 export function ancestors(path: string): string[] {
   const parent = parentPath(path);

@@ -2,7 +2,10 @@
  * Compares two trees, or a tree and an export, znode by znode. Both sides come depth first with
  * siblings by name, so that they are merged like two sorted lists and memory stays flat.
  */
+import { kindOf } from "../../session/node-kind.ts";
+import { movedPath } from "../../session/path.ts";
 import type { Acl } from "../../session/session.ts";
+import type { EntryWithAcl } from "./read-acls.ts";
 
 /** A znode of either side; `path` is relative to the side's root and empty for the root itself. */
 export interface ComparedZnode {
@@ -25,6 +28,18 @@ export type Difference =
 export interface DiffOptions {
   readonly data: boolean;
   readonly acl: boolean;
+}
+
+/** The znodes of a server as one side of a comparison; ephemerals are not compared. */
+export async function* comparedZnodes(
+  root: string,
+  pieces: AsyncIterable<readonly EntryWithAcl[]>,
+): AsyncGenerator<ComparedZnode[]> {
+  for await (const piece of pieces) {
+    yield piece
+      .filter(({ stat }) => kindOf(stat) !== "ephemeral")
+      .map(({ path, data = null, acl }) => ({ path: movedPath(path, root, ""), data, acl }));
+  }
 }
 
 /** `/a/b` comes before `/a/b/c`, and both before `/a/b-c`: by names, not by characters. */

@@ -1,0 +1,82 @@
+/** Copies a tree: reads it on one session and writes it on another, or on the same. */
+import { kindOf, nextSequence, ttlOf } from "../../session/node-kind.ts";
+import { movedPath } from "../../session/path.ts";
+import type { Session } from "../../session/session.ts";
+import type { NewZnode } from "./new-znode.ts";
+import { type EntryWithAcl, readAcls } from "./read-acls.ts";
+import { readTree } from "./read-tree.ts";
+import type { WalkOptions } from "./walk.ts";
+import { type OnConflict, TreeWriter, type WrittenTree } from "./write-tree.ts";
+
+/** The root of a tree, and the session that reaches it. */
+export interface TreePlace {
+  readonly session: Session;
+  readonly path: string;
+}
+
+export interface CopyTreeOptions extends WalkOptions {
+  /** ACLs too; they are set last. */
+  readonly preserve: boolean;
+  /** Sequence counters too. */
+  readonly exact: boolean;
+  readonly onConflict: OnConflict;
+  /** Nothing is written. */
+  readonly dryRun?: boolean;
+  /** Told now and then how many are written so far. */
+  readonly onProgress?: ((written: number) => void) | undefined;
+}
+
+export interface CopiedTree extends WrittenTree {
+  /** Left out: they belong to sessions. */
+  readonly ephemerals: number;
+}
+
+/**
+ * Throws ConflictError with `onConflict: "fail"`, TreeInterruptedError when the signal is aborted,
+ * and the error of a lost session.
+ */
+export async function copyTree(
+  from: TreePlace,
+  to: TreePlace,
+  options: CopyTreeOptions,
+): Promise<CopiedTree> {
+  const { signal, onConflict, onProgress, preserve, exact, dryRun = false } = options;
+  const entries = readTree(from.session, from.path, options);
+  const pieces: AsyncIterable<EntryWithAcl[]> = preserve
+    ? readAcls(from.session, entries, options)
+    : entries;
+  const writer = new TreeWriter(to.session, { signal, onConflict, onProgress });
+  let ephemerals = 0;
+  let planned = 0;
+  for await (const piece of pieces) {
+    const znodes = piece
+      .filter(({ stat }) => kindOf(stat) !== "ephemeral")
+      .map((entry) => copyOf(entry, movedPath(entry.path, from.path, to.path), exact));
+    ephemerals += piece.length - znodes.length;
+    planned += znodes.length;
+    if (!dryRun) await writer.add(znodes);
+  }
+  const written = dryRun
+    ? { created: planned, overwritten: 0, unchanged: 0, skipped: 0, failures: [] }
+    : await writer.finish();
+  return { ...written, ephemerals };
+}
+
+/** The znode that has to be written for a copy at `path`. */
+export function copyOf(
+  { data = null, stat, acl }: EntryWithAcl,
+  path: string,
+  exact: boolean,
+): NewZnode {
+  const ttlMs = ttlOf(stat);
+  const kind = kindOf(stat);
+  const next = nextSequence(stat);
+  return {
+    path,
+    data,
+    acl,
+    ...(kind === "container" && { mode: "container" }),
+    ...(kind === "ttl" && { mode: "persistentWithTtl", ttlMs }),
+    ...(exact && next !== stat.numChildren && { nextSequence: next }),
+  };
+}
