@@ -11,14 +11,19 @@
 import { ConflictError, InterruptedError, NoNodeError } from "../../errors.ts";
 import { ancestors } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
-import { deepestFirst, mayHaveBeenDone, refusalOf, type TreeFailure } from "./tree-failures.ts";
+import { Batches, type Deletion, everything, unchangedOnly } from "./deletions.ts";
+import { mayHaveBeenDone, refusalOf, type TreeFailure } from "./tree-failures.ts";
 import { treeInterrupted, type UnfinishedRequest } from "./tree-interrupted.ts";
-import { childPaths, walk } from "./walk.ts";
 
 export interface DeleteTreeOptions {
   readonly signal: AbortSignal;
   /** Deletes in one transaction; 1 or less: no transactions. */
   readonly batchSize?: number;
+  /**
+   * A zxid: only znodes that have not changed since are deleted, each with its version, so that no
+   * newer data is lost. The others are failures with reason `changed`.
+   */
+  readonly unchangedSince?: bigint;
   /** Called with the number of znodes deleted so far. */
   readonly onProgress?: (deleted: number) => void;
 }
@@ -30,8 +35,6 @@ export interface DeletedTree {
 }
 
 const DEFAULT_BATCH = 1_000;
-/** Servers close the connection at requests of 1 MB; the chroot is added to each path. */
-const MAX_BATCH_LENGTH = 300_000;
 const BATCHES_UNDER_WAY = 10;
 const SINGLES_UNDER_WAY = 500;
 const MAX_PASSES = 5;
@@ -112,28 +115,33 @@ class TreeDeletion {
   }
 
   /** Deepest znodes first. In a later pass a missing root is no failure: the tree is deleted. */
-  async *#batches(size: number, isFirst: boolean): AsyncGenerator<string[]> {
-    const { signal } = this.#options;
+  async *#batches(size: number, isFirst: boolean): AsyncGenerator<Deletion[]> {
+    const { signal, unchangedSince } = this.#options;
     const onFailure = (path: string, error: Error) => void this.#unlisted.set(path, error);
+    const onChanged = (failure: TreeFailure) => this.#fail(failure);
     const batches = new Batches(size);
-    const canGo = (path: string) => !this.#failures.has(path) && !this.#stuck.has(path);
+    const canGo = ({ path }: Deletion) => !this.#failures.has(path) && !this.#stuck.has(path);
     this.#unlisted.clear();
+    const found =
+      unchangedSince === undefined
+        ? everything(this.#session, this.#root, { signal, onFailure })
+        : unchangedOnly(this.#session, this.#root, {
+            signal,
+            onFailure,
+            since: unchangedSince,
+            onChanged,
+          });
     try {
-      for await (const visit of deepestFirst(
-        walk(this.#session, this.#root, { signal, onFailure }),
-      )) {
-        yield* batches.add(childPaths(visit).filter(canGo));
-      }
+      for await (const deletions of found) yield* batches.add(deletions.filter(canGo));
     } catch (error) {
       if (isFirst || !(error instanceof NoNodeError)) throw error;
       return;
     }
-    yield* batches.add([this.#root].filter(canGo));
     yield* batches.rest();
   }
 
-  #deleteTogether(batch: readonly string[]): Transaction {
-    const ops = batch.map((path) => ({ op: "delete", path }) as const);
+  #deleteTogether(batch: readonly Deletion[]): Transaction {
+    const ops = batch.map((deletion) => ({ op: "delete", ...deletion }) as const);
     const outcome = this.#session.multi(ops, { signal: this.#options.signal });
     // A rejection may come while an older transaction is awaited; #finishOldest() handles it.
     outcome.catch(() => {});
@@ -153,7 +161,7 @@ class TreeDeletion {
       // another client deleted that znode, deleting the parents of the others will fail with
       // NotEmpty.
       if (mayHaveBeenDone(error)) {
-        if (await this.#isGone(batch.at(-1) as string)) return this.#count(batch.length);
+        if (await this.#isGone((batch.at(-1) as Deletion).path)) return this.#count(batch.length);
       } else refusalOf(error);
     }
     // The later transactions contain the parents of these znodes, so they fail as well and are
@@ -166,21 +174,24 @@ class TreeDeletion {
     return (await this.#session.exists(path, { signal: this.#options.signal })) === undefined;
   }
 
-  async #deleteSingly(paths: readonly string[], losses = 0): Promise<void> {
+  async #deleteSingly(batch: readonly Deletion[], losses = 0): Promise<void> {
     const { signal } = this.#options;
-    const requests = paths.map((path) => this.#session.delete(path, { signal }));
+    const requests = batch.map(({ path, version }) =>
+      this.#session.delete(path, { signal, ...(version !== undefined && { version }) }),
+    );
     const outcomes = await Promise.allSettled(requests);
     const interrupted = outcomes.find(isInterrupted);
     if (interrupted) {
       this.#singles = requests.map((outcome) => ({ outcome, znodes: 1 }));
       throw interrupted.reason;
     }
-    const again: string[] = [];
+    const again: Deletion[] = [];
     let gone = 0;
     for (const [index, outcome] of outcomes.entries()) {
-      const path = paths[index] ?? "";
+      const deletion = batch[index] as Deletion;
+      const { path } = deletion;
       if (outcome.status === "fulfilled") gone += 1;
-      else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(path);
+      else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(deletion);
       // After a broken connection NoNode most likely means that our own delete was applied.
       else if (outcome.reason instanceof NoNodeError) gone += losses > 0 ? 1 : 0;
       else this.#refused(path, outcome.reason);
@@ -213,32 +224,6 @@ function isInterrupted(outcome: PromiseSettledResult<unknown>): outcome is Promi
 }
 
 interface Transaction {
-  readonly batch: readonly string[];
+  readonly batch: readonly Deletion[];
   readonly outcome: Promise<unknown>;
-}
-
-/** Splits paths, in their order, into batches that fit into one request. */
-class Batches {
-  readonly #size: number;
-  #batch: string[] = [];
-  #length = 0;
-
-  constructor(size: number) {
-    this.#size = size;
-  }
-
-  *add(paths: readonly string[]): Generator<string[]> {
-    for (const path of paths) {
-      if (this.#batch.length >= this.#size || this.#length + path.length > MAX_BATCH_LENGTH)
-        yield* this.rest();
-      this.#batch.push(path);
-      this.#length += path.length;
-    }
-  }
-
-  *rest(): Generator<string[]> {
-    if (this.#batch.length > 0) yield this.#batch;
-    this.#batch = [];
-    this.#length = 0;
-  }
 }

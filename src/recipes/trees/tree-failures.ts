@@ -10,7 +10,6 @@ import {
   PermissionError,
   type ZkshError,
 } from "../../errors.ts";
-import type { Visit } from "./walk.ts";
 
 /** A znode that could not be changed, and why. */
 export interface TreeFailure {
@@ -19,18 +18,20 @@ export interface TreeFailure {
 }
 
 /**
- * Yields the visits of a walk in the order in which a tree can be deleted: each after everything
- * below it.
+ * Yields what a walk has found (visits, or entries) in the order in which a tree can be deleted:
+ * each after everything below it.
  */
-export async function* deepestFirst(walk: AsyncIterable<readonly Visit[]>): AsyncGenerator<Visit> {
-  const open: Visit[] = [];
-  for await (const visits of walk) {
-    for (const visit of visits) {
-      for (let last = open.at(-1); last && !isBelow(visit.path, last.path); last = open.at(-1)) {
+export async function* deepestFirst<Found extends { readonly path: string }>(
+  walk: AsyncIterable<readonly Found[]>,
+): AsyncGenerator<Found> {
+  const open: Found[] = [];
+  for await (const group of walk) {
+    for (const found of group) {
+      for (let last = open.at(-1); last && !isBelow(found.path, last.path); last = open.at(-1)) {
         open.pop();
         yield last;
       }
-      open.push(visit);
+      open.push(found);
     }
   }
   yield* open.reverse();
