@@ -71,6 +71,15 @@ const renderers: ResultRenderers = {
   "tree-file": ({ text }) => ({ out: text }),
   exported: ({ kind: _, ...result }) => ({ err: line({ exported: result }) }),
   "tree-written": ({ kind: _, ...result }) => object(result),
+  "tree-moved": ({ from, to, znodes, isAtomic, zxid, isDryRun }) =>
+    object({
+      from,
+      to,
+      znodes,
+      atomic: isAtomic,
+      dryRun: isDryRun,
+      ...(zxid !== undefined && { zxid: hexId(zxid) }),
+    }),
   waited: ({ path, condition }) => object({ path, condition: condition.kind }),
   "near-limit": ({ path, what, bytes, limit }) => ({
     err: line({ warning: { reason: "near-limit", path, what, bytes, limit } }),

@@ -10,6 +10,7 @@ import type {
   SizeUnit,
   SubtreeSize,
   TreeLine,
+  TreeMovedResult,
   TreeResult,
   TreeWrittenResult,
 } from "../results/trees.ts";
@@ -46,6 +47,7 @@ export function treeRenderers(view: View): TreeRenderers {
     "tree-file": ({ text }) => ({ out: view.isTTY ? data(text) : text }),
     exported: (result) => exported(result, view),
     "tree-written": (result) => written(result, view),
+    "tree-moved": (result) => moved(result, view),
     waited: ({ path, condition }) => ({
       ...(view.isTTY && !view.isQuiet && { out: `${name(path)} ${metCondition(condition)}\n` }),
     }),
@@ -107,6 +109,14 @@ function written(result: TreeWrittenResult, view: View): Rendered {
   const text = parts.filter((part) => part !== "").join(", ");
   const line = `${namesFor(view)(path)}: ${text}\n`;
   return isDryRun || view.isTTY ? { out: line } : { err: line };
+}
+
+function moved({ from, to, znodes, isAtomic, isDryRun }: TreeMovedResult, view: View): Rendered {
+  if (view.isQuiet || (!view.isTTY && !isDryRun)) return {};
+  const name = namesFor(view);
+  const how = isAtomic ? "atomic: one transaction" : "not atomic: copied, compared, then deleted";
+  const verb = isDryRun ? "Would move" : "Moved";
+  return { out: `${verb} ${name(from)} to ${name(to)}: ${counted(znodes, "znode")} (${how})\n` };
 }
 
 function counted(number: number, noun: string): string {

@@ -67,6 +67,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     "tree-file": help.result,
     exported: help.result,
     "tree-written": help.result,
+    "tree-moved": help.result,
     waited: help.result,
     transaction: help.result,
     permission: help.result,

@@ -121,6 +121,19 @@ export interface TreeWrittenResult {
   readonly isDryRun: boolean;
 }
 
+/** A tree has been moved, or with a dry run would be. */
+export interface TreeMovedResult {
+  readonly kind: "tree-moved";
+  readonly from: string;
+  readonly to: string;
+  readonly znodes: number;
+  /** In one transaction. */
+  readonly isAtomic: boolean;
+  /** Of the transaction. */
+  readonly zxid?: bigint | undefined;
+  readonly isDryRun: boolean;
+}
+
 /** A znode in which two trees differ. */
 export interface DifferenceResult {
   readonly kind: "difference";
@@ -150,6 +163,7 @@ export type TreeResult =
   | TreeFileResult
   | ExportedResult
   | TreeWrittenResult
+  | TreeMovedResult
   | TreeLinesResult
   | FoundResult
   | GrepMatchesResult

@@ -86,6 +86,10 @@ export class StubSession {
     return !this.isOld;
   }
 
+  get lastZxid(): bigint {
+    return this.#zxid;
+  }
+
   aliveForMs(): number {
     return 12_000;
   }

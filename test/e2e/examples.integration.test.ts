@@ -44,6 +44,8 @@ const BEFORE: Readonly<Record<string, string>> = {
   "grep -z error /app": "set /app/config error",
   "cp -r --on-conflict overwrite /staging/app /live/app":
     "create --if-missing /staging; create --if-missing /staging/app; create --if-missing /live",
+  "mv /app/config /app/settings": "create --if-missing /app/config",
+  "mv /app/old /archive/": "create --if-missing /app/old; create /archive",
   "diff /app /app.old": "cp -r --on-conflict overwrite /app /app.old",
   "diff --names /app /backup/app":
     "create --if-missing /backup; cp -r --on-conflict overwrite /app /backup/app",

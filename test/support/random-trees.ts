@@ -1,7 +1,7 @@
 /** Trees for copies, exports and imports, and how they are compared. */
 import { readTree } from "../../src/recipes/trees/read-tree.ts";
 import { nextSequence } from "../../src/session/node-kind.ts";
-import { Permission, type Session } from "../../src/session/session.ts";
+import { type Acl, Permission, type Session } from "../../src/session/session.ts";
 import { Random } from "./random.ts";
 import { runZksh } from "./zksh-process.ts";
 
@@ -26,12 +26,24 @@ export async function snapshot(session: Session, root: string): Promise<Map<stri
   return found;
 }
 
+export interface PlantOptions {
+  /** What some of the znodes get; null: none. */
+  readonly acl?: readonly Acl[] | null;
+  readonly znodes?: number;
+  /** Znodes of 60 KB each: 20 are more than one request takes. */
+  readonly large?: number;
+}
+
 /** With odd names, binary data, sequence counters and ACLs that forbid to create children. */
-export async function plantRandomTree(session: Session, seed: number): Promise<void> {
+export async function plantRandomTree(
+  session: Session,
+  seed: number,
+  { acl = READ_ONLY, znodes = 25, large = 0 }: PlantOptions = {},
+): Promise<void> {
   const random = new Random(seed);
   await session.create("/src", Buffer.from("root"));
   const paths = ["/src"];
-  for (let i = 0; i < 25; i++) {
+  for (let i = 0; i < znodes; i++) {
     const parent = paths[random.index(paths.length)] as string;
     const name = random.chance(0.3) ? "job-" : `${["a b", "ü", "q\"'", "n"][random.index(4)]}${i}`;
     const data = Buffer.from(Array.from({ length: random.index(40) }, () => random.index(256)));
@@ -41,5 +53,8 @@ export async function plantRandomTree(session: Session, seed: number): Promise<v
     if (random.chance(0.2) && name === "job-") await session.delete(path);
     else paths.push(path);
   }
-  for (const path of paths.reverse()) if (random.chance(0.3)) await session.setAcl(path, READ_ONLY);
+  for (let i = 0; i < large; i++)
+    await session.create(`/src/large-${i}`, Buffer.alloc(60_000, "x"));
+  if (acl === null) return;
+  for (const path of paths.reverse()) if (random.chance(0.3)) await session.setAcl(path, acl);
 }

@@ -28,6 +28,11 @@ export const trees: readonly GroupEntry[] = [
     load: async () => (await import("../cp.ts")).cp,
   },
   {
+    name: "mv",
+    summary: "move a znode and everything below it",
+    load: async () => (await import("../mv.ts")).mv,
+  },
+  {
     name: "diff",
     summary: "compare two trees, or a tree and an export",
     load: async () => (await import("../diff.ts")).diff,

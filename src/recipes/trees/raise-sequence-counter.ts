@@ -21,11 +21,7 @@ export async function raiseSequenceCounter(
   next: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const child = joinPath(path, `_zksh-counter-${randomUUID()}`);
-  const pair: MultiOp[] = [
-    { op: "create", path: child },
-    { op: "delete", path: child },
-  ];
+  const pair = counterPair(path);
   for (let attempt = 1; ; attempt++) {
     const stat = await session.exists(path, { signal });
     if (!stat) throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { path });
@@ -40,6 +36,15 @@ export async function raiseSequenceCounter(
     }
     await sendPairs(session, pair, missing, signal);
   }
+}
+
+/** Raises the counter by one when both are carried out. */
+export function counterPair(path: string): readonly MultiOp[] {
+  const child = joinPath(path, `_zksh-counter-${randomUUID()}`);
+  return [
+    { op: "create", path: child },
+    { op: "delete", path: child },
+  ];
 }
 
 async function sendPairs(

@@ -1,0 +1,101 @@
+import { UsageError } from "../errors.ts";
+import type { Move } from "../recipes/trees/move/move-transaction.ts";
+import { type MovePlan, planMove } from "../recipes/trees/move/plan-move.ts";
+import { joinPath } from "../session/path.ts";
+import { flag, required } from "./arguments.ts";
+import { defineCommand } from "./command.ts";
+import { moveTree, sayWhy } from "./move-tree.ts";
+import {
+  formatPlace,
+  isSameServer,
+  Places,
+  targetOf,
+  type ZnodePlace,
+  znodePlace,
+} from "./place.ts";
+import { refuseProtected } from "./whole-tree.ts";
+
+export const mv = defineCommand({
+  details:
+    "DST is the new name; with a slash at its end SRC comes below it. zk://HOST[:PORT],…/PATH is a " +
+    "place on other servers. A tree that fits into one request (jute.maxbuffer, usually 1 MB) is " +
+    "moved in one transaction: as a whole or not at all. Otherwise mv says that it is not atomic, " +
+    "asks, copies, compares both, and deletes each znode only if it has not changed meanwhile; " +
+    "until then its parents are open to all. After an interruption the same command goes on. ACLs " +
+    "are kept; times and versions are not. Ephemerals cannot be moved.",
+  examples: ["mv /app/config /app/settings", "mv /app/old /archive/", "mv --dry-run /app /moved"],
+  effect: "write",
+  args: {
+    source: required(znodePlace, "what to move, with everything below it"),
+    target: required(znodePlace, "its new name, or where to with a slash at the end"),
+  },
+  options: {
+    exact: flag("", "keep sequence counters too, and check them"),
+    dryRun: flag("", "only say how it would be moved"),
+  },
+  async confirm(context, { source, target }, { exact, dryRun }) {
+    const ends = endsOf(source, target);
+    if (dryRun) return undefined;
+    const places = new Places(context);
+    try {
+      const plan = await planMove(await openMove(places, ends, exact), context.signal);
+      return plan.kind === "transaction" ? undefined : question(ends, plan);
+    } finally {
+      await places.close();
+    }
+  },
+  async *run(context, { source, target }, { exact, dryRun }) {
+    const ends = endsOf(source, target);
+    const places = new Places(context);
+    try {
+      const move = await openMove(places, ends, exact);
+      yield* moveTree(context, {
+        move,
+        names: { from: formatPlace(ends.from), to: formatPlace(ends.to) },
+        isDryRun: dryRun,
+      });
+    } finally {
+      await places.close();
+    }
+  },
+});
+
+function question(
+  { from, to }: Ends,
+  { znodes, why }: Extract<MovePlan, { kind: "copy" }>,
+): string {
+  const others = znodes - 1;
+  const number = others === 1 ? "the one znode" : `the ${others.toLocaleString("en-US")} znodes`;
+  const below = others === 0 ? "" : ` and ${number} below it`;
+  return `Move ${formatPlace(from)}${below} to ${formatPlace(to)}? This is not atomic: ${sayWhy(why)}.`;
+}
+
+interface Ends {
+  readonly from: ZnodePlace;
+  readonly to: ZnodePlace;
+}
+
+/** Throws for what is never moved, whatever the servers say. */
+function endsOf(from: ZnodePlace, target: ZnodePlace): Ends {
+  const to = targetOf(from, target);
+  refuseProtected("mv", from.path);
+  refuseProtected("mv", to.path);
+  if (isSameServer(from, to)) refuseOverlap(from.path, to.path);
+  return { from, to };
+}
+
+async function openMove(places: Places, { from, to }: Ends, exact: boolean): Promise<Move> {
+  return {
+    from: { session: await places.session(from), path: from.path },
+    to: { session: await places.session(to), path: to.path },
+    exact,
+  };
+}
+
+function refuseOverlap(from: string, to: string): void {
+  if (from === to) throw new UsageError(`${from} is both source and target`);
+  if (to.startsWith(joinPath(from, "")))
+    throw new UsageError(`cannot move ${from} into itself (${to})`);
+  if (from.startsWith(joinPath(to, "")))
+    throw new UsageError(`cannot move ${from} onto ${to}, which it is a part of`);
+}
