@@ -80,7 +80,7 @@ export class ChosenCodeError extends LockError {
 }
 
 /** A shell reports a program that was killed by signal N with 128 + N. */
-function codeOfSignal(signal: NodeJS.Signals): number {
+export function codeOfSignal(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 

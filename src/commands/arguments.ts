@@ -38,8 +38,10 @@ interface Where {
   readonly isVerbatim?: boolean;
   /** The line creates a sequential znode, whose name may be only the server's number. */
   readonly isSequential?: boolean;
-  /** The word stands after `--`, or the line has `--literal`: data is always text. */
+  /** It stands after `--`, the line has `--literal`, or it is a variable's value: it is text. */
   readonly isLiteral?: boolean;
+  /** The word as a glob, where some of its characters were quoted. Default: the word itself. */
+  readonly glob?: string;
 }
 
 /** Turns a word into a value. Throws UsageError. */

@@ -73,6 +73,16 @@ export interface Io {
   readonly processes: Processes;
 }
 
+/** An output that is not a terminal. */
+export function outputTo({ env }: Pick<Io, "env">, stream: Writable): Output {
+  return { stream, isTTY: false, columns: 80, colorLevel: detectColorLevel(env, false) };
+}
+
+/** The other streams are opened at first use, as those of `io`. */
+export function withStdout(io: Io, stdout: Output, processes = io.processes): Io {
+  return Object.create(io, { stdout: { value: stdout }, processes: { value: processes } });
+}
+
 /**
  * Everything the stream has until it ends. Aborting destroys the stream and rejects with the
  * signal's reason.

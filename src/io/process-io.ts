@@ -66,6 +66,11 @@ function programRunner(openStdout: () => Output): Processes {
       const { runChild } = await import("../processes/run-child.ts");
       return runChild(request, process.env);
     },
+    async startShell(request) {
+      const { startShell } = await import("../processes/shell-child.ts");
+      openStdout();
+      return startShell(request, process.env);
+    },
     async find(name) {
       const { findProgram } = await import("../processes/find-program.ts");
       return findProgram(name, process.env);

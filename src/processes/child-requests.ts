@@ -1,4 +1,5 @@
 /** Requests to run a program for the user, and what they result in. */
+import type { Writable } from "node:stream";
 
 /** The environment variables of a program. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,6 +13,34 @@ export interface ChildRequest {
   readonly input: Buffer;
   /** Stops the program and everything it has started. */
   readonly signal: AbortSignal;
+  /** Its stdout: a pipe of zksh. Left out: our stdout. */
+  readonly stdout?: Writable;
+}
+
+/** A command line for the system's shell, which gets what zksh writes. */
+export interface ShellRequest {
+  readonly command: string;
+  /** Added to the environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Takes its stdout. Left out: our stdout. */
+  readonly onOutput?: (bytes: Uint8Array) => void;
+  /**
+   * Called for Ctrl-C, which the terminal sends to the command as well. Other listeners of zksh do
+   * not get it meanwhile. Left out: Ctrl-C ends zksh.
+   */
+  readonly onInterrupt?: () => void;
+  /** Called just before it is started, when Ctrl-C is ours to handle: gives it the terminal. */
+  readonly beforeStart?: () => void;
+}
+
+/** The system's shell with its command line. */
+export interface ShellChild {
+  /** Its stdin, a pipe. Writing fails with EPIPE when nothing reads it any more. */
+  readonly stdin: Writable;
+  /** Resolves when it has ended. Never rejects. */
+  readonly ended: Promise<ChildEnd>;
+  /** Stops it and everything it has started: SIGTERM, and SIGKILL after a grace. */
+  stop(): void;
 }
 
 /** How a program ended: with an exit code, or by a signal. */
@@ -90,12 +119,16 @@ export interface GuardRequest {
   readonly onUnguarded?: (error: Error) => void;
   /** The result of `prepareGuard`. Left out: prepared now. */
   readonly preparation?: GuardPreparation;
+  /** Its stdout: a pipe of zksh. Left out: our stdout. */
+  readonly stdout?: Writable;
 }
 
 /** Programs of the system, as commands reach them. */
 export interface Processes {
   /** Runs a program to its end, with our stdout and stderr; see run-child.ts for what it throws. */
   run(request: ChildRequest): Promise<ChildEnd>;
+  /** Starts the system's shell; see shell-child.ts for what it throws. */
+  startShell(request: ShellRequest): Promise<ShellChild>;
   /** What would be run under a name. */
   find(name: string): Promise<ProgramSearch>;
   /**

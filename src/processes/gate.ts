@@ -36,6 +36,8 @@ export interface GateOptions {
   readonly prefix: readonly string[];
   /** True: a session and a process group of its own. */
   readonly isDetached: boolean;
+  /** Its stdout: a pipe of zksh. Left out: our stdout. */
+  readonly stdout?: Writable | undefined;
 }
 
 /** A command that has not begun yet. */
@@ -53,7 +55,7 @@ export class Gate {
   }
 
   /** Throws LockError when the system cannot start the shell. */
-  static async start({ argv, environment, prefix, isDetached }: GateOptions): Promise<Gate> {
+  static async start({ argv, environment, prefix, ...how }: GateOptions): Promise<Gate> {
     refuseWithout(SHELL, argv[0]);
     refuseWithout(ENV, argv[0]);
     const { script, env } = gateScript(environment);
@@ -68,8 +70,8 @@ export class Gate {
     ];
     try {
       const child = spawn(file, args, {
-        detached: isDetached,
-        stdio: ["inherit", "inherit", "inherit", "pipe"],
+        detached: how.isDetached,
+        stdio: ["inherit", how.stdout ?? "inherit", "inherit", "pipe"],
         env,
       });
       // Node throws some failures and emits others.

@@ -148,7 +148,7 @@ interface StartOptions {
 }
 
 async function startAtGate(
-  { argv, env, group }: GuardRequest,
+  { argv, env, group, stdout }: GuardRequest,
   { environment, prefix, hasTerminal }: StartOptions,
 ): Promise<{ gate: Gate; tree: ProcessTree }> {
   const { ZK_LOCK_SEQUENCER: sequencer } = env;
@@ -161,6 +161,7 @@ async function startAtGate(
     environment: { ...environment, ...env, [name]: value },
     prefix,
     isDetached: !isShared,
+    stdout,
   });
   try {
     const tree = new ProcessTree({

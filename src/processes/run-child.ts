@@ -5,14 +5,14 @@ import type { ChildEnd, ChildRequest, Environment } from "./child-requests.ts";
 import { hasInEnvironment, type ProcessRow, processTable } from "./process-table.ts";
 
 /** The time between SIGTERM and SIGKILL. */
-const GRACE_MS = 2_000;
+export const GRACE_MS = 2_000;
 /**
  * The table is read again to find processes that were forked during the last reading. The limit is
  * for a program that forks all the time.
  */
 const MAX_LOOKS = 20;
 /** In the environment of the program and of all that it starts: tells them from reused pids. */
-const MARK = "ZKSH_RUN";
+export const MARK = "ZKSH_RUN";
 
 /**
  * Runs a program with our stdout and stderr to its end. When the signal is aborted the program and
@@ -20,7 +20,7 @@ const MARK = "ZKSH_RUN";
  * cannot be started.
  */
 export async function runChild(
-  { argv, env, input, signal }: ChildRequest,
+  { argv, env, input, signal, stdout }: ChildRequest,
   environment: Environment,
   graceMs = GRACE_MS,
 ): Promise<ChildEnd> {
@@ -30,7 +30,7 @@ export async function runChild(
   // A session and a process group of its own: what the program starts is stopped with it.
   const child = spawn(file, args, {
     detached: true,
-    stdio: ["pipe", "inherit", "inherit"],
+    stdio: ["pipe", stdout ?? "inherit", "inherit"],
     env: { ...environment, ...env, [MARK]: mark },
   });
   /** Members of the program's session, seen while the program itself ran and its pid was its own. */
@@ -71,7 +71,11 @@ export interface Proof {
  * be the pid and the session of another program by now, so only processes with {@link Proof} are
  * killed.
  */
-export function killLeftBehind(session: number, { known, mark }: Proof): void {
+export function killLeftBehind(
+  session: number,
+  { known, mark }: Proof,
+  signal: NodeJS.Signals = "SIGKILL",
+): void {
   const killed = new Set<number>();
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
     const found = processTable()
@@ -81,7 +85,7 @@ export function killLeftBehind(session: number, { known, mark }: Proof): void {
     if (found.length === 0) return;
     for (const { pid } of found) {
       killed.add(pid);
-      kill(pid, "SIGKILL");
+      kill(pid, signal);
     }
   }
 }

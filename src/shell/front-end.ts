@@ -82,6 +82,15 @@ export class FrontEnd {
     return known;
   }
 
+  /** The same with other streams and programs, ended by another signal: for one line. */
+  into(io: Io, signal: AbortSignal): FrontEnd {
+    return new FrontEnd(
+      this.settings,
+      { ...this.runtime, io, signal },
+      { isOfLine: this.#isOfLine },
+    );
+  }
+
   /** True if only this line is traced: requests of other lines must not appear in the trace. */
   get tracesLine(): boolean {
     return this.#isOfLine && this.settings.isDebug;

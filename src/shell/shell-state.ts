@@ -9,6 +9,7 @@ import { describeRequest, type RevokeRequest } from "../recipes/locks/holder-rec
 import { revoked } from "../recipes/locks/queue/own-ticket.ts";
 import type { Session } from "../session/session.ts";
 import type { FrontEnd } from "./front-end.ts";
+import { Variables } from "./variables.ts";
 
 interface SentCredential {
   readonly scheme: string;
@@ -39,6 +40,7 @@ export class ShellState implements Shell {
   /** Why a lock that lines relied on was lost. */
   lostLock: LockError | undefined;
   printsWatches = true;
+  readonly variables = new Variables();
   readonly #opener: SessionOpener;
   readonly #track: NonNullable<ShellStateOptions["track"]>;
   readonly #credentials: SentCredential[] = [];

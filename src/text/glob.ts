@@ -1,5 +1,13 @@
 /** Patterns of file names: `*` any text, `?` one character, `[abc]` and `[!a-z]` one of a set. */
 
+/** The characters with a meaning in patterns. */
+export const GLOB_CHARACTERS = /[*?[]/;
+
+/** The pattern that only this text matches. */
+export function literalGlob(text: string): string {
+  return text.replace(/[*?[\]\\]/g, "\\$&");
+}
+
 type Token =
   | { readonly kind: "any" }
   | { readonly kind: "one"; readonly matches: (character: string) => boolean };

@@ -96,6 +96,9 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
         if (!runChild) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
         return runChild(request);
       },
+      async startShell({ command }) {
+        throw new Error(`there are no programs here: ${command}`);
+      },
       find: findProgram,
       async prepareGuard() {
         return { dispose() {} };

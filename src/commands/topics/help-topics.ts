@@ -5,6 +5,8 @@ import type { CommandEntry, CommandGroup, Program } from "../command.ts";
 import { EXIT_CODES } from "./exit-codes.ts";
 import { lockTopic } from "./lock-topic.ts";
 import { optionsTopic } from "./options-topic.ts";
+import { pipesTopic } from "./pipes-topic.ts";
+import { variablesTopic } from "./variables-topic.ts";
 
 export interface Topic {
   readonly name: string;
@@ -37,6 +39,8 @@ export function byGroup(commands: readonly CommandEntry[]): { title: string; row
 
 export const topics: readonly Topic[] = [
   lockTopic,
+  pipesTopic,
+  variablesTopic,
   {
     name: "commands",
     summary: "all commands with their summaries",
@@ -127,12 +131,14 @@ export const topics: readonly Topic[] = [
           {
             term: '"…"',
             summary:
-              'takes everything literally except escapes as in C: \\n \\t \\r \\0 \\" \\\\ \\x1b \\u200b',
+              'takes everything literally except variables and escapes as in C: \\n \\t \\r \\0 \\" \\\\ \\x1b \\u200b \\$',
           },
           { term: "a'b c'd", summary: "joins adjacent pieces into one word" },
           { term: '{"k":1}', summary: "keeps its quotes, because the word is JSON" },
           { term: "; or a line end", summary: "ends the command" },
           { term: "# …", summary: "starts a comment at the beginning of a word" },
+          { term: "| …", summary: "behind a blank: pipes the line to a command (help pipes)" },
+          { term: "$x", summary: "is replaced by a variable, not in '…' (help variables)" },
           { term: "--", summary: "ends the options: set /a -- -5" },
         ],
       },

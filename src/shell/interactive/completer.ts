@@ -65,8 +65,9 @@ interface Place {
 
 function findPlace(before: string): Place | undefined {
   const fresh = { text: "", start: before.length, end: before.length };
-  const { statements, unclosed } = lex(before);
+  const { statements, unclosed } = lex(before, { hasPipes: true });
   const last = statements.at(-1);
+  if (last?.pipe !== undefined && /[^;\n]*$/.test(before)) return undefined;
   const word = last?.words.at(-1);
   if (!last || !word) return before.includes("#") ? undefined : { word: fresh, words: [] };
   if (unclosed || word.end === before.length) return { word, words: last.words.slice(0, -1) };

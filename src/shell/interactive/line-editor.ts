@@ -118,7 +118,9 @@ export class LineEditor {
 
   /** Releases the terminal while `use` runs; the typed text is restored afterwards. */
   async lend<T>(use: () => Promise<T>): Promise<T> {
-    const { line = "", cursor = 0 } = this.#readline ?? {};
+    // It is lent already: a program of a line whose results another program reads.
+    if (!this.#readline) return use();
+    const { line, cursor } = this.#readline;
     const listener = this.#listener;
     this.close();
     try {

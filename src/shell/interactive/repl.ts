@@ -6,8 +6,9 @@ import { Progress } from "../../io/progress.ts";
 import { openTheme } from "../../render/renderer.ts";
 import { escapeName, escapeText } from "../../text/escape.ts";
 import type { FrontEnd } from "../front-end.ts";
+import { LineReader } from "../line-reader.ts";
 import { lex, type Statement } from "../parsing/lexer.ts";
-import { type SplitLine, splitStatement } from "../parsing/split-globals.ts";
+import { splitStatement } from "../parsing/split-globals.ts";
 import { zkcliWords } from "../parsing/zkcli-lexer.ts";
 import { ShellState } from "../shell-state.ts";
 import { greeting } from "./greeting.ts";
@@ -19,7 +20,7 @@ import { type KeeperListener, SessionKeeper } from "./session-keeper.ts";
 import { SessionResources } from "./session-resources.ts";
 import { shellPrompt } from "./shell-prompt.ts";
 import { type ReaderView, StatementReader } from "./statement-reader.ts";
-import { StatementRunner } from "./statement-runner.ts";
+import { type LineToRun, StatementRunner } from "./statement-runner.ts";
 import { Tab } from "./tab.ts";
 import { watchPrinter } from "./watch-printer.ts";
 
@@ -55,6 +56,7 @@ class Repl {
   readonly #tab: Tab;
   readonly #reader: StatementReader;
   readonly #runner: StatementRunner;
+  readonly #lines: LineReader;
   #hasFailed = false;
   /** Set from the moment a line is entered until there is a prompt again. */
   #line: AbortController | undefined;
@@ -76,6 +78,7 @@ class Repl {
     this.#state = state;
     const keeper = new SessionKeeper({ frontEnd, state, resources, screen, servers });
     this.#keeper = keeper;
+    this.#lines = new LineReader(state, frontEnd);
     const tab = new Tab({ frontEnd, state, keeper, screen });
     this.#tab = tab;
     this.#reader = new StatementReader({ continuesQuotes: frontEnd.dialect === "zksh" });
@@ -215,12 +218,13 @@ class Repl {
   /** Returns the line to run instead, where `redo` asks for one. */
   async #runStatements(text: string, signal: AbortSignal): Promise<string | undefined> {
     for (const statement of this.#statements(text)) {
-      const { program, dialect } = this.#frontEnd;
-      const words = statement.words.map((word) => word.text);
-      const line = await splitStatement(words, { commands: program.commands, dialect });
+      const { variables } = this.#state;
+      let line: LineToRun | undefined;
       try {
+        line = await this.#read(statement);
         const { exitCode, control } = await this.#runner.run(line, signal);
         this.#hasFailed = exitCode !== ExitCode.ok;
+        variables.exitCode = exitCode;
         if (control?.kind === "exit") this.#reader.stop();
         if (control?.kind === "clear") this.#editor.clearScreen();
         if (control?.kind === "again") return this.#again(control.line);
@@ -230,6 +234,15 @@ class Repl {
       if (this.#hasFailed || this.#reader.isOver) return undefined;
     }
     return undefined;
+  }
+
+  async #read(statement: Statement): Promise<LineToRun> {
+    const { program, dialect } = this.#frontEnd;
+    const read = this.#lines.read(statement);
+    const { words, marks } = read;
+    const split = await splitStatement(words, { commands: program.commands, dialect, marks });
+    this.#lines.begun(read);
+    return { ...read, ...split };
   }
 
   #again(line: string): string {
@@ -242,20 +255,27 @@ class Repl {
 
   #statements(text: string): readonly Statement[] {
     return this.#frontEnd.dialect === "zksh"
-      ? lex(text).statements
+      ? lex(text, { hasPipes: true }).statements
       : [{ words: zkcliWords(text), source: text, line: 1 }];
   }
 
   async #fail(
     error: unknown,
-    { words: [command] = [], flags }: Partial<SplitLine> = {},
+    { words: [command] = [], flags }: Partial<LineToRun> = {},
   ): Promise<void> {
     this.#hasFailed = true;
+    const { variables } = this.#state;
+    variables.exitCode = ExitCode.interrupted;
     // Ctrl-C was acknowledged when it was pressed; other interruptions have a message of their own.
     if (error instanceof InterruptedError && error.message === "interrupted") return;
     const session = () => this.#state.session();
     const { reporter } = this.#frontEnd.runtime;
-    await reporter.report(error, { session, command, isAtPrompt: true, ...(flags && { flags }) });
+    variables.exitCode = await reporter.report(error, {
+      session,
+      command,
+      isAtPrompt: true,
+      ...(flags && { flags }),
+    });
   }
 
   #prompt(): string {

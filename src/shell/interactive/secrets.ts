@@ -11,7 +11,7 @@ const HIDDEN = "***";
 export function redact(text: string): string {
   let redacted = "";
   let upTo = 0;
-  for (const { words } of lex(text).statements) {
+  for (const { words } of lex(text, { hasPipes: true }).statements) {
     const command = commandIndex(words.map(({ text }) => text));
     const isAuth = seemsAddauth(words[command]?.text ?? "");
     for (const [index, word] of words.entries()) {
@@ -38,7 +38,7 @@ function seemsAddauth(command: string): boolean {
 
 /** A line that was redacted cannot be run again. */
 export function isRedacted(line: string): boolean {
-  const isAuth = lex(line).statements.some(
+  const isAuth = lex(line, { hasPipes: true }).statements.some(
     ({ words, source }) => words.some(({ text }) => seemsAddauth(text)) && source.includes(HIDDEN),
   );
   return isAuth || /\bdigest[\s:].*\*\*\*/is.test(line);

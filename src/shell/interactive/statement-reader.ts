@@ -5,6 +5,8 @@
 import { lex } from "../parsing/lexer.ts";
 import { UnclosedQuoteError } from "../parsing/script-text.ts";
 
+const LINES = { hasPipes: true };
+
 export interface ReaderView {
   /** Shows the prompt and the typed text. */
   show(): void;
@@ -48,7 +50,7 @@ export class StatementReader {
         continue;
       }
       const text = this.isContinued ? `${this.#begun}\n${line}` : line;
-      const isOpen = this.#continuesQuotes && lex(text).unclosed !== undefined;
+      const isOpen = this.#continuesQuotes && lex(text, LINES).unclosed !== undefined;
       this.#begun = isOpen ? text : "";
       if (!isOpen) return text;
     }
@@ -99,7 +101,7 @@ export class StatementReader {
   }
 
   async #giveUpQuote(view: ReaderView): Promise<void> {
-    const { unclosed } = lex(this.#begun);
+    const { unclosed } = lex(this.#begun, LINES);
     this.#begun = "";
     if (unclosed)
       await view.onUnclosed(new UnclosedQuoteError(unclosed.quote, unclosed.line, unclosed.column));

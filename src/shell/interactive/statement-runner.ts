@@ -5,15 +5,23 @@
 
 import { InterruptedError, UsageError } from "../../errors.ts";
 import type { Io } from "../../io/io.ts";
+import { withStdout } from "../../io/io.ts";
 import type { Progress } from "../../io/progress.ts";
-import type { GuardedChild, GuardRequest } from "../../processes/child-requests.ts";
+import type {
+  GuardedChild,
+  GuardRequest,
+  ShellChild,
+  ShellRequest,
+} from "../../processes/child-requests.ts";
 import type { Control } from "../../results/result.ts";
 import type { WatchListener } from "../../session/session.ts";
 import { type Asker, execute } from "../execute.ts";
 import type { FrontEnd } from "../front-end.ts";
-import { parse } from "../parsing/parser.ts";
+import type { Marks } from "../parsing/marked-words.ts";
+import { type Invocation, parse } from "../parsing/parser.ts";
 import type { SplitLine } from "../parsing/split-globals.ts";
 import type { ShellState } from "../shell-state.ts";
+import { hasSink, type LineSink, runInto } from "../sinks/line-sink.ts";
 import type { LineEditor } from "./line-editor.ts";
 import type { SessionKeeper } from "./session-keeper.ts";
 import { StatementIo } from "./statement-io.ts";
@@ -34,11 +42,23 @@ export interface Outcome {
   readonly control?: Control;
 }
 
-interface OneLine {
+/** A line as it was read, without its own options, and where its results go. */
+export interface LineToRun extends SplitLine, LineSink {
+  readonly marks?: Marks | undefined;
+}
+
+/** What a line runs with. */
+interface LinePlace {
   /** With the line's own options. */
   readonly frontEnd: FrontEnd;
-  readonly signal: AbortSignal;
   readonly io: Io;
+  readonly signal: AbortSignal;
+}
+
+interface LineExecution extends LinePlace {
+  readonly onControl: (wanted: Control) => void;
+  /** The results go to the terminal, not to a command or a variable. */
+  readonly isShown?: boolean;
 }
 
 export class StatementRunner {
@@ -65,16 +85,15 @@ export class StatementRunner {
   }
 
   /** Throws what the command threw; InterruptedError when it was interrupted or left. */
-  async run(line: SplitLine, signal: AbortSignal): Promise<Outcome> {
+  async run(line: LineToRun, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) throw new InterruptedError();
-    const { frontEnd, progress } = this.#options;
+    const { frontEnd, progress, editor } = this.#options;
     const lineIo = new StatementIo(frontEnd.io, () => progress.stop());
+    const io = withShell(lineIo.io, (use) => editor.lend(use));
     try {
       return await new Promise<Outcome>((resolve, reject) => {
         this.#leave = () => reject(new InterruptedError());
-        this.#options.state
-          .runLine(() => this.#runTraced(line, signal, lineIo))
-          .then(resolve, reject);
+        this.#options.state.runLine(() => this.#runTraced(line, signal, io)).then(resolve, reject);
       });
     } finally {
       this.#leave = undefined;
@@ -84,19 +103,47 @@ export class StatementRunner {
     }
   }
 
-  async #runTraced(line: SplitLine, signal: AbortSignal, lineIo: StatementIo): Promise<Outcome> {
+  async #runTraced(line: LineToRun, signal: AbortSignal, io: Io): Promise<Outcome> {
     if (line.mistake) throw line.mistake;
     const frontEnd = this.#options.frontEnd.forLine(line.flags);
-    return frontEnd.traced(() => this.#execute(line, { frontEnd, signal, io: lineIo.io }));
+    return frontEnd.traced(() => this.#runLine(line, { frontEnd, io, signal }));
   }
 
-  async #execute({ words }: SplitLine, { frontEnd, signal, io }: OneLine): Promise<Outcome> {
-    const { state, progress, onWatch, tab } = this.#options;
+  async #runLine(line: LineToRun, place: LinePlace): Promise<Outcome> {
+    const { frontEnd, io, signal } = place;
+    const { state, tab } = this.#options;
     const { program, dialect } = frontEnd;
-    const invocation = await parse(words, { commands: program.commands, cwd: state.cwd, dialect });
+    const { words, marks } = line;
+    const how = { commands: program.commands, cwd: state.cwd, dialect, marks };
+    const invocation = await parse(words, how);
+    let control: Control | undefined;
+    const onControl = (wanted: Control) => {
+      control = wanted;
+    };
+    const run = hasSink(line)
+      ? runInto(line, { frontEnd: frontEnd.into(io, signal), state, invocation }, (into) =>
+          this.#execute(invocation, {
+            frontEnd: into,
+            io: into.io,
+            signal: into.signal,
+            onControl,
+          }),
+        )
+      : this.#execute(invocation, { ...place, isShown: true, onControl });
+    const exitCode = await run.finally(
+      () => invocation.command.effect === "write" && tab.cache.clear(),
+    );
+    return { exitCode, ...(control && { control }) };
+  }
+
+  async #execute(
+    invocation: Invocation,
+    { frontEnd, io, signal, onControl, isShown = false }: LineExecution,
+  ): Promise<number> {
+    const { state, progress, onWatch } = this.#options;
     const { name: command, isGuard = false } = invocation.entry;
     this.#reportsOutages = isGuard && !frontEnd.settings.isQuiet;
-    if (!frontEnd.settings.isQuiet)
+    if (!frontEnd.settings.isQuiet && isShown)
       progress.start(() => this.#waitingFor() ?? `${command} (Ctrl-C cancels)`);
     const session = invocation.entry.needsNoShellSession ? undefined : await state.session();
     const context = frontEnd.context({
@@ -111,19 +158,15 @@ export class StatementRunner {
       onWatch,
       onProgress: progress.report.bind(progress),
     });
-    let control: Control | undefined;
     const asker = this.#asker(frontEnd);
-    const exitCode = await execute(invocation, {
+    return execute(invocation, {
       ...frontEnd.execution(context, io),
       ...(asker && { asker }),
       onStatus: (status) =>
         typeof status === "function" ? progress.start(status) : progress.stop(status),
-      onControl: (wanted) => {
-        control = wanted;
-      },
+      onControl,
       readStdin,
-    }).finally(() => invocation.command.effect === "write" && tab.cache.clear());
-    return { exitCode, ...(control && { control }) };
+    });
   }
 
   /** What a slow command is waiting for, when it is not the command's own work. */
@@ -180,4 +223,31 @@ async function readStdin(): Promise<never> {
   throw new UsageError("data cannot be read from stdin at the prompt", {
     hint: "give the data as text or @file",
   });
+}
+
+/** The world of a line, in which the system's shell has the terminal to itself until it ends. */
+function withShell(io: Io, lend: (use: () => Promise<void>) => Promise<void>): Io {
+  const startShell = async (request: ShellRequest): Promise<ShellChild> => {
+    let takeBack = () => {};
+    const over = new Promise<void>((resolve) => {
+      takeBack = resolve;
+    });
+    let lent: Promise<void> | undefined;
+    const beforeStart = () => {
+      lent = lend(() => over);
+    };
+    const end = async () => {
+      takeBack();
+      await lent;
+    };
+    try {
+      const child = await io.processes.startShell({ ...request, beforeStart });
+      // The line goes on when the terminal is ours again.
+      return { ...child, ended: child.ended.then((ended) => end().then(() => ended)) };
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  };
+  return withStdout(io, io.stdout, { ...io.processes, startShell });
 }

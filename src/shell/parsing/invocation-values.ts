@@ -1,6 +1,7 @@
 /** Shared by the parsers: turns the words of arguments and options into values. */
 import type { Argument, Option, ValueParser } from "../../commands/arguments.ts";
 import type { AnyCommand, CommandEntry } from "../../commands/command.ts";
+import { type Marks, textOf } from "./marked-words.ts";
 import type { Invocation } from "./parser.ts";
 
 /** A command with its arguments and options as lists, built once for all its lines. */
@@ -32,12 +33,16 @@ export interface Placed {
   readonly behind?: readonly string[] | undefined;
   /** The index of the first of `words` that came after `--`; undefined if none did. */
   readonly literalFrom?: number | undefined;
-  readonly where: Parameters<ValueParser<unknown>>[1];
+  /** The words that stand for others. */
+  readonly marks?: Marks | undefined;
+  readonly where: Where;
 }
+
+type Where = Parameters<ValueParser<unknown>>[1];
 
 /** Throws UsageError. */
 export function invocationOf(declaration: Declaration, placed: Placed): Invocation {
-  const { words, given, behind = [] } = placed;
+  const { words, given, marks, behind = [] } = placed;
   const args: Record<string, unknown> = {};
   const ownWhere =
     given?.sequential === true ? { ...placed.where, isSequential: true } : placed.where;
@@ -45,31 +50,46 @@ export function invocationOf(declaration: Declaration, placed: Placed): Invocati
   let next = 0;
   for (const [key, { parse: read, arity }] of declaration.args) {
     const where = next >= literalFrom ? { ...ownWhere, isLiteral: true } : ownWhere;
+    const readOne = (word: string) => readWord(word, read, where, marks);
     const word = words[next++];
-    if (arity === "command") args[key] = behind;
+    if (arity === "command") args[key] = marks ? behind.map((one) => textOf(one, marks)) : behind;
     else if (arity === "rest")
-      args[key] = Array.isArray(word) ? word.map((one) => read(String(one), where)) : [];
-    else args[key] = typeof word === "string" ? read(word, where) : undefined;
+      args[key] = Array.isArray(word) ? word.map((one) => readOne(String(one))) : [];
+    else args[key] = typeof word === "string" ? readOne(word) : undefined;
   }
   const { entry, command, noOptions } = declaration;
   return {
     entry,
     command,
     args,
-    options: given ? optionsOf(declaration, given, placed.where) : noOptions,
+    options: given ? optionsOf(declaration, given, placed) : noOptions,
   };
+}
+
+function readWord(
+  word: string,
+  read: ValueParser<unknown>,
+  where: Where,
+  marks: Marks | undefined,
+): unknown {
+  const mark = marks?.get(word);
+  if (mark === undefined) return read(word, where);
+  const { text, glob } = mark;
+  return read(text, { ...where, glob, isLiteral: mark.isLiteral || where.isLiteral === true });
 }
 
 function optionsOf(
   declaration: Declaration,
   given: NonNullable<Placed["given"]>,
-  where: Placed["where"],
+  { where, marks }: Placed,
 ) {
   const options: Record<string, unknown> = {};
   for (const [key, option] of declaration.options) {
     const value = given[key];
     if (option.kind === "flag") options[key] = value === true;
-    else options[key] = typeof value === "string" ? option.parse(value, where) : undefined;
+    else
+      options[key] =
+        typeof value === "string" ? readWord(value, option.parse, where, marks) : undefined;
   }
   return options;
 }

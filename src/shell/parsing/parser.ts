@@ -10,6 +10,7 @@ import { longName, spelling, usage } from "../../commands/usage.ts";
 import { oneLineOptions } from "../../config/global-options.ts";
 import { UsageError } from "../../errors.ts";
 import { declarationOf, invocationOf, splitCommand } from "./invocation-values.ts";
+import type { Marks } from "./marked-words.ts";
 import { didYouMean } from "./suggest.ts";
 
 /** A command and its values. Values of type Outside still have to be read from a file or stdin. */
@@ -25,6 +26,8 @@ export interface ParseOptions {
   readonly cwd: string;
   /** The dialect of the line. Default: zksh. */
   readonly dialect?: Dialect;
+  /** The words of the line that stand for others. */
+  readonly marks?: Marks | undefined;
 }
 
 /** `zkcli`: the syntax of Apache zkCli, so that its scripts mean the same here. */
@@ -34,6 +37,7 @@ export type Dialect = "zksh" | "zkcli";
 export async function parse(line: readonly string[], options: ParseOptions): Promise<Invocation> {
   if (options.dialect === "zkcli")
     return (await import("./zkcli-parser.ts")).parseZkcli(line, options);
+  const { marks } = options;
   const [name = "", ...rest] = line;
   const where = { cwd: options.cwd };
   const entry = findCommand(options.commands, name);
@@ -54,7 +58,8 @@ export async function parse(line: readonly string[], options: ParseOptions): Pro
   const end = own.indexOf("--");
   const literalFrom = end < 0 ? undefined : program.args.length - (own.length - end - 1);
   const words = program.processedArgs;
-  return invocationOf(declaration, { words, given: program.opts(), behind, literalFrom, where });
+  const given = program.opts();
+  return invocationOf(declaration, { words, given, behind, literalFrom, marks, where });
 }
 
 function usageHint(

@@ -6,6 +6,7 @@ import {
   invocationOf,
   takesProgram,
 } from "./invocation-values.ts";
+import type { Marks } from "./marked-words.ts";
 import type { Invocation } from "./parser.ts";
 
 /**
@@ -40,7 +41,7 @@ export class PlainLines {
   /**
    * Returns undefined for other lines and for wrong ones. Throws UsageError for an invalid value.
    */
-  parse(words: readonly string[], cwd: string): Invocation | undefined {
+  parse(words: readonly string[], cwd: string, marks?: Marks): Invocation | undefined {
     const placed: unknown[] = [];
     let given: Record<string, true> | undefined;
     for (const word of words.slice(1)) {
@@ -54,6 +55,6 @@ export class PlainLines {
     }
     if (placed.length < this.#declaration.required || placed.length > this.#most) return undefined;
     if (this.#hasRest) placed.push(placed.splice(this.#declaration.args.length - 1));
-    return invocationOf(this.#declaration, { words: placed, given, where: { cwd } });
+    return invocationOf(this.#declaration, { words: placed, given, marks, where: { cwd } });
   }
 }

@@ -1,10 +1,11 @@
 import { type CommandEntry, findCommand } from "../../commands/command.ts";
-import type { Dialect, Invocation } from "./parser.ts";
+import type { Marks } from "./marked-words.ts";
+import type { Dialect, Invocation, ParseOptions } from "./parser.ts";
 import { PlainLines } from "./plain-lines.ts";
 
 /** A parser for the simple lines of one command. */
 interface KnownLines {
-  parse(words: readonly string[], cwd: string): Invocation | undefined;
+  parse(words: readonly string[], cwd: string, marks?: Marks): Invocation | undefined;
 }
 
 interface LineParserOptions {
@@ -22,25 +23,23 @@ export class QuickParser {
   }
 
   /** Returns undefined for a line that needs `parse`. Throws UsageError. */
-  parseNow(words: readonly string[], cwd: string): Invocation | undefined {
-    return this.#known.get(words[0] ?? "")?.parse(words, cwd);
+  parseNow(words: readonly string[], cwd: string, marks?: Marks): Invocation | undefined {
+    return this.#known.get(words[0] ?? "")?.parse(words, cwd, marks);
   }
 
   /** `dialect` may differ from that of the other lines. Throws UsageError. */
   async parse(
     words: readonly string[],
     cwd: string,
-    dialect = this.#options.dialect,
+    { dialect = this.#options.dialect, marks }: Pick<ParseOptions, "dialect" | "marks"> = {},
   ): Promise<Invocation> {
-    if (dialect !== this.#options.dialect) return this.#parseAnew(words, cwd, dialect);
-    await this.#learn(words[0] ?? "");
-    const now = this.parseNow(words, cwd);
-    return now ?? this.#parseAnew(words, cwd, dialect);
-  }
-
-  async #parseAnew(words: readonly string[], cwd: string, dialect: Dialect): Promise<Invocation> {
+    if (dialect === this.#options.dialect) {
+      await this.#learn(words[0] ?? "");
+      const now = this.parseNow(words, cwd, marks);
+      if (now) return now;
+    }
     const { parse } = await import("./parser.ts");
-    return parse(words, { commands: this.#options.commands, dialect, cwd });
+    return parse(words, { commands: this.#options.commands, dialect, cwd, marks });
   }
 
   async #learn(name: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { UsageError } from "../../errors.ts";
-import { lex, type Statement } from "./lexer.ts";
+import { type LexOptions, lex, type Statement } from "./lexer.ts";
 
 /** The pieces of a script: a statement runs as soon as it is complete. */
 export type ScriptText = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
@@ -29,7 +29,10 @@ export class UnclosedQuoteError extends ScriptTextError {
  * Yields the statements of a script in groups, with line numbers of the whole script. Throws
  * UsageError at a quote that is never closed, before any statement of the same piece runs.
  */
-export async function* readStatements(text: ScriptText): AsyncGenerator<readonly Statement[]> {
+export async function* readStatements(
+  text: ScriptText,
+  options: Pick<LexOptions, "hasPipes"> = {},
+): AsyncGenerator<readonly Statement[]> {
   let waiting = "";
   let nextLine = 1;
   pieces: for await (const piece of decodeText(text)) {
@@ -38,7 +41,7 @@ export async function* readStatements(text: ScriptText): AsyncGenerator<readonly
     if (end === 0) continue;
     const complete = waiting.slice(0, end);
     for (const part of QUOTE.test(complete) ? [complete] : cut(complete)) {
-      const { statements, unclosed } = lex(part, { firstLine: nextLine });
+      const { statements, unclosed } = lex(part, { ...options, firstLine: nextLine });
       // The next piece may close the quote.
       if (unclosed) continue pieces;
       yield statements;
@@ -46,7 +49,7 @@ export async function* readStatements(text: ScriptText): AsyncGenerator<readonly
     }
     waiting = waiting.slice(end);
   }
-  const { statements, unclosed } = lex(waiting, { firstLine: nextLine });
+  const { statements, unclosed } = lex(waiting, { ...options, firstLine: nextLine });
   if (unclosed) throw new UnclosedQuoteError(unclosed.quote, unclosed.line, unclosed.column);
   yield statements;
 }

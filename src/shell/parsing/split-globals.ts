@@ -17,6 +17,7 @@ import {
   isOption,
   ownOptions,
 } from "./global-option-taker.ts";
+import { type Marks, textOf } from "./marked-words.ts";
 import type { Dialect } from "./parser.ts";
 
 export interface SplitLine {
@@ -33,6 +34,8 @@ export interface SplitLine {
 interface StatementOptions {
   readonly commands: readonly CommandEntry[];
   readonly dialect: Dialect;
+  /** The words of the line that stand for others. */
+  readonly marks?: Marks | undefined;
 }
 
 interface CommandLineOptions {
@@ -66,13 +69,14 @@ export async function splitStatement(
   words: readonly string[],
   options: StatementOptions,
 ): Promise<SplitLine> {
-  const { commands, dialect } = options;
+  const { commands, dialect, marks } = options;
   // zkCli's lines are exactly zkCli's, and most lines have no options at all.
   if (dialect === "zkcli" || !words.some(isOption)) return { flags: NO_FLAGS, words };
-  const line = await split(new GlobalOptionTaker(words, refuseForOneLine), {
+  const taken = await split(new GlobalOptionTaker(words, refuseForOneLine), {
     commands,
     isZkcli: () => false,
   });
+  const line = marks ? { ...taken, flags: withoutMarks(taken.flags, marks) } : taken;
   if (line.mistake || line.words.length > 0) return line;
   return {
     ...line,
@@ -80,6 +84,13 @@ export async function splitStatement(
       hint: "help lists all commands",
     }),
   };
+}
+
+function withoutMarks(flags: GlobalFlags, marks: Marks): GlobalFlags {
+  const entries = Object.entries(flags);
+  return Object.fromEntries(
+    entries.map(([name, values]) => [name, values.map((value) => textOf(value, marks))]),
+  );
 }
 
 /** Where the command word stands among the words of a line; -1 when there is none. */

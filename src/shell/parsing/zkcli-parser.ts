@@ -12,6 +12,7 @@ import {
   invocationOf,
   splitCommand,
 } from "./invocation-values.ts";
+import type { Marks } from "./marked-words.ts";
 import type { Invocation, ParseOptions } from "./parser.ts";
 
 /** How many words a command must have, where zkCli differs from the declaration. */
@@ -60,12 +61,12 @@ const GROUPS: Readonly<
 /** Throws UsageError with zkCli's message. */
 export async function parseZkcli(
   words: readonly string[],
-  { commands, cwd }: ParseOptions,
+  { commands, cwd, marks }: ParseOptions,
 ): Promise<Invocation> {
   const [name = ""] = words;
   const entry = findCommand(commands, name);
   if (!entry) throw new UsageError(`unknown command '${name}'`, { reason: "unknown-command" });
-  return new ZkcliLines(entry, await entry.load()).parse(words, cwd);
+  return new ZkcliLines(entry, await entry.load()).parse(words, cwd, marks);
 }
 
 /** Parses the lines of one command. */
@@ -83,7 +84,7 @@ export class ZkcliLines {
   }
 
   /** Throws UsageError with zkCli's message. */
-  parse([, ...rest]: readonly string[], cwd: string): Invocation {
+  parse([, ...rest]: readonly string[], cwd: string, marks?: Marks): Invocation {
     const declaration = this.#declaration;
     const { entry, command } = declaration;
     const { words: own, behind } = splitCommand(rest, declaration);
@@ -99,7 +100,7 @@ export class ZkcliLines {
     );
     dropExtraWords(declaration, placed);
     const where = { cwd, isVerbatim: true };
-    return invocationOf(declaration, { words: placed, given, behind, where });
+    return invocationOf(declaration, { words: placed, given, behind, marks, where });
   }
 }
 

@@ -42,6 +42,12 @@ export class ScriptExecutions {
     };
   }
 
+  /** The same for a line whose results are not gathered with those of other lines. */
+  into(command: string, session: Session | undefined, frontEnd: FrontEnd): Execution {
+    const { output: _, ...execution } = this.of(command, session, frontEnd);
+    return { ...execution, renderer: () => frontEnd.renderer() };
+  }
+
   async openRenderer(frontEnd: FrontEnd): Promise<Renderer> {
     const renderer = this.#renderers.get(frontEnd) ?? (await frontEnd.renderer());
     this.#renderers.set(frontEnd, renderer);

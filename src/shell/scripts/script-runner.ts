@@ -1,19 +1,24 @@
-import { InterruptedError, ZkshError } from "../../errors.ts";
+import { InterruptedError } from "../../errors.ts";
 import { ExitCode } from "../../exit-codes.ts";
 import { isBrokenPipe } from "../../io/io.ts";
 import type { Control } from "../../results/result.ts";
-import { begin, beginNow, isOneFlight, type Running } from "../execute.ts";
+import { begin, beginNow, execute, isOneFlight, type Running } from "../execute.ts";
 import type { FrontEnd } from "../front-end.ts";
+import { LineReader } from "../line-reader.ts";
 import type { Statement } from "../parsing/lexer.ts";
+import { asksExitCode, type ReadLine } from "../parsing/line-words.ts";
+import type { LineWords } from "../parsing/marked-words.ts";
 import type { Invocation } from "../parsing/parser.ts";
 import { QuickParser } from "../parsing/quick-parser.ts";
 import { readStatements, ScriptTextError } from "../parsing/script-text.ts";
 import { splitStatement } from "../parsing/split-globals.ts";
 import type { ShellState } from "../shell-state.ts";
+import { hasSink, runningInto } from "../sinks/line-sink.ts";
 import { hasFurther, isSettled, nextTurn, sent } from "./event-loop-turns.ts";
 import { GatheredOutput } from "./gathered-output.ts";
 import { LinesUnderWay } from "./lines-under-way.ts";
 import type { ScriptSource } from "./script.ts";
+import { ScriptEnd } from "./script-end.ts";
 import { ScriptExecutions } from "./script-executions.ts";
 import type { ScriptLine, Where } from "./script-line.ts";
 import { type ScriptPlace, ScriptPlaces } from "./script-place.ts";
@@ -40,16 +45,16 @@ export class ScriptRunner {
   readonly #places: ScriptPlaces;
   readonly #executions: ScriptExecutions;
   readonly #sharing: SharingRule;
+  readonly #reader: LineReader;
   readonly #tally = new ScriptTally();
-  #hasFailed = false;
+  readonly #end: ScriptEnd;
   #hasToldLoss = false;
-  #isOver = false;
-  #exitCode: number = ExitCode.ok;
   #again: string | undefined;
 
   constructor(script: ScriptSource, frontEnd: FrontEnd, state: ShellState) {
     this.#script = script;
-    this.#read = script.read ?? readStatements;
+    const hasPipes = frontEnd.dialect === "zksh";
+    this.#read = script.read ?? ((text) => readStatements(text, { hasPipes }));
     this.#frontEnd = frontEnd;
     this.#state = state;
     this.#parser = new QuickParser({
@@ -65,7 +70,9 @@ export class ScriptRunner {
     const parts = { script, frontEnd, state, output, onWatch, onControl };
     this.#executions = new ScriptExecutions(parts);
     this.#places = new ScriptPlaces(state, (...line) => this.#executions.of(...line));
+    this.#end = new ScriptEnd(frontEnd.settings);
     this.#sharing = new SharingRule(state, frontEnd.settings);
+    this.#reader = new LineReader(state, frontEnd);
   }
 
   async run(): Promise<number> {
@@ -74,7 +81,7 @@ export class ScriptRunner {
     try {
       for (let next = await this.#next(groups); !next.done; next = await this.#next(groups)) {
         for (const statement of next.value) {
-          if (this.#isOver) {
+          if (this.#end.isOver) {
             this.#tally.hasMore();
             break;
           }
@@ -97,9 +104,7 @@ export class ScriptRunner {
       await this.#fail(this.#state.lostLock, { line });
     await this.#watches.flush().catch((error: unknown) => this.#fail(error, { line }));
     if (this.#tally.mustLookFurther && (await hasFurther(groups))) this.#tally.hasMore();
-    if (this.#tally.exitCode !== undefined) return this.#tally.exitCode;
-    if (this.#exitCode !== ExitCode.ok) return this.#exitCode;
-    return this.#hasFailed ? ExitCode.partial : ExitCode.ok;
+    return this.#tally.exitCode ?? this.#end.exitCode;
   }
 
   /**
@@ -109,10 +114,10 @@ export class ScriptRunner {
   async #next(
     groups: AsyncIterator<readonly Statement[]>,
   ): Promise<IteratorResult<readonly Statement[]>> {
-    if (this.#isOver) return { done: true, value: undefined };
+    if (this.#end.isOver) return { done: true, value: undefined };
     const next = groups.next();
     if (this.#underWay.length > 0 && !(await isSettled(next))) await this.#finishAll();
-    if (!this.#isOver) return next;
+    if (!this.#end.isOver) return next;
     next.catch(() => {});
     return { done: true, value: undefined };
   }
@@ -124,19 +129,24 @@ export class ScriptRunner {
   #startNow(statement: Statement): boolean {
     const place = this.#places.now();
     if (!place || this.#state.lostLock) return false;
-    const words = statement.words.map((word) => word.text);
+    let read: ReadLine;
     let invocation: Invocation | undefined;
     try {
-      invocation = this.#parser.parseNow(words, place.cwd);
+      // `$?` is the code of the line before, which may be under way.
+      if (asksExitCode(statement)) return false;
+      read = this.#reader.read(statement);
+      if (hasSink(read)) return false;
+      invocation = this.#parser.parseNow(read.words, place.cwd, read.marks);
     } catch {
       // It will be told when it is this line's turn.
       return false;
     }
     const { line, source } = statement;
-    const where = { line, command: words[0] ?? "" };
-    if (invocation === undefined || !this.#share({ source, where }, invocation, place))
+    const where = { line, command: read.words[0] ?? "" };
+    if (invocation === undefined || !this.#share({ source, where, sink: read }, invocation, place))
       return false;
     this.#state.history.push(source);
+    this.#reader.begun(read);
     return true;
   }
 
@@ -164,8 +174,18 @@ export class ScriptRunner {
   async #run(statement: Statement): Promise<void> {
     const { signal, program, dialect } = this.#frontEnd;
     const { line, source } = statement;
-    const words = statement.words.map((word) => word.text);
-    const split = await splitStatement(words, { commands: program.commands, dialect });
+    if (asksExitCode(statement)) await this.#finishAll();
+    if (this.#end.isOver) return this.#tally.hasMore();
+    let read: ReadLine;
+    try {
+      read = this.#reader.read(statement);
+    } catch (error) {
+      await this.#finishAll();
+      return this.#fail(error, { line });
+    }
+    const { marks } = read;
+    const { commands } = program;
+    const split = await splitStatement(read.words, { commands, dialect, marks });
     const where = { line, command: split.words[0] ?? "", flags: split.flags };
     if (signal.aborted) return this.#fail(signal.reason, where);
     // What follows was written to run under it.
@@ -174,13 +194,16 @@ export class ScriptRunner {
       return this.#fail(this.#state.lostLock, where);
     }
     this.#state.history.push(source);
+    this.#reader.begun(read);
     try {
       if (split.mistake) throw split.mistake;
       const frontEnd = this.#frontEnd.forLine(split.flags);
       // What the lines before it ask for is not part of its trace.
       if (frontEnd.tracesLine) await this.#finishAll();
       const ownOrNot = frontEnd === this.#frontEnd ? {} : { frontEnd };
-      await frontEnd.traced(() => this.#runLine({ source, where, ...ownOrNot }, split.words));
+      await frontEnd.traced(() =>
+        this.#runLine({ source, where, sink: read, ...ownOrNot }, { words: split.words, marks }),
+      );
     } catch (error) {
       await this.#finishAll();
       await this.#fail(error, where);
@@ -188,22 +211,25 @@ export class ScriptRunner {
     if (this.#again !== undefined) await this.#runAgain(line);
   }
 
-  async #runLine(line: ScriptLine, words: readonly string[]): Promise<void> {
-    const { dialect } = line.frontEnd ?? this.#frontEnd;
-    const invocation = await this.#parser.parse(words, this.#state.cwd, dialect);
-    const place = invocation.entry.needsNoShellSession ? undefined : await this.#places.find();
-    if (place && this.#share(line, invocation, place)) return;
+  async #runLine(line: ScriptLine, { words, marks }: LineWords): Promise<void> {
+    const { frontEnd = this.#frontEnd, sink, where } = line;
+    const { dialect } = frontEnd;
+    const invocation = await this.#parser.parse(words, this.#state.cwd, { dialect, marks });
+    const { name, needsNoShellSession } = invocation.entry;
+    const place = needsNoShellSession ? undefined : await this.#places.find();
+    if (place && !hasSink(sink) && this.#share(line, invocation, place)) return;
     await this.#finishAll();
-    if (this.#isOver) return;
+    if (this.#end.isOver) return;
     this.#sharing.note(invocation);
     // It may be just what opens or ends the session.
-    if (invocation.entry.needsNoShellSession) this.#places.leave();
-    const execution = this.#executions.of(invocation.entry.name, place?.session, line.frontEnd);
-    this.#underWay.add({
-      where: line.where,
-      running: await begin(invocation, execution),
-      isRead: false,
-    });
+    if (needsNoShellSession) this.#places.leave();
+    const state = this.#state;
+    const running = hasSink(sink)
+      ? runningInto(sink, { frontEnd, state, invocation }, (into) =>
+          execute(invocation, this.#executions.into(name, place?.session, into)),
+        )
+      : await begin(invocation, this.#executions.of(name, place?.session, line.frontEnd));
+    this.#underWay.add({ where, running, isRead: false });
     await this.#finishAll();
   }
 
@@ -211,7 +237,7 @@ export class ScriptRunner {
   async #finish(left: number): Promise<void> {
     while (this.#underWay.length > left) {
       const { where, running, isRead } = this.#underWay.takeOldest();
-      if (this.#isOver) {
+      if (this.#end.isOver) {
         this.#tally.hasMore();
         continue;
       }
@@ -220,8 +246,9 @@ export class ScriptRunner {
         const finished = running.finish();
         const code = typeof finished === "number" ? finished : await finished;
         this.#window.finished(this.#output.total - before);
+        this.#state.variables.exitCode = code;
         this.#tally.finished({ isFailure: code !== ExitCode.ok });
-        if (code !== ExitCode.ok) this.#failed(code);
+        if (code !== ExitCode.ok) this.#end.failed(code);
       } catch (error) {
         if (!isRead) this.#tally.leftOpen(error);
         await this.#fail(error, where);
@@ -250,12 +277,12 @@ export class ScriptRunner {
   }
 
   #control(control: Control): void {
-    if (control.kind === "exit") this.#isOver = true;
+    if (control.kind === "exit") this.#end.stop();
     else if (control.kind === "again") this.#again = control.line;
   }
 
   async #fail(error: unknown, at: Where): Promise<void> {
-    if (this.#isOver) return;
+    if (this.#end.isOver) return;
     // What earlier lines have said comes first.
     const first = await this.#output.flush().then(
       () => error,
@@ -263,7 +290,7 @@ export class ScriptRunner {
     );
     if (isBrokenPipe(first)) {
       this.#tally.readerIsGone();
-      this.#isOver = true;
+      this.#end.stop();
       return;
     }
     const isInterrupted = first instanceof InterruptedError;
@@ -278,21 +305,8 @@ export class ScriptRunner {
       session,
       ...at,
     });
-    this.#failed(exitCode, { isFinal: isFinal(first) });
+    this.#state.variables.exitCode = exitCode;
+    this.#end.failed(exitCode, first);
     await nextTurn();
   }
-
-  #failed(code: number, { isFinal: mustStop = false } = {}): void {
-    this.#hasFailed = true;
-    if (this.#frontEnd.settings.keepsGoing && !mustStop) return;
-    this.#exitCode = code;
-    this.#isOver = true;
-  }
-}
-
-/** Going on makes no sense: the program was interrupted, or there is no server. */
-function isFinal(error: unknown): boolean {
-  return (
-    error instanceof ZkshError && (error.reason === "interrupted" || error.reason === "unreachable")
-  );
 }

@@ -1,0 +1,97 @@
+/** `LINE | COMMAND`: runs a line whose results a command of the system shell reads. */
+import { Writable } from "node:stream";
+import { InterruptedError, UsageError } from "../../errors.ts";
+import { codeOfSignal } from "../../exit-codes.ts";
+import { type Io, isBrokenPipe, outputTo, withStdout } from "../../io/io.ts";
+import type { ChildEnd, ShellChild } from "../../processes/child-requests.ts";
+import type { FrontEnd } from "../front-end.ts";
+
+export interface PipedLineOptions {
+  readonly command: string;
+  /** The front end of the line; it writes to our stdout. */
+  readonly frontEnd: FrontEnd;
+  /** The servers of the line's session, for a zksh in the command. */
+  readonly servers: string;
+  /** Takes the command's output. Left out: our stdout. */
+  readonly onOutput?: (bytes: Uint8Array) => void;
+  /**
+   * Ctrl-C ends the line and the command, and zksh goes on: at the prompt. Left out: it ends zksh.
+   */
+  readonly survivesInterrupt?: boolean;
+}
+
+/**
+ * Calls `run` with a front end that writes into the command, and waits until both have ended.
+ * Returns the exit code of the line if that is not 0, otherwise that of the command. A command that
+ * ends before the line (`| head`) ends the line without an error. Throws what the line threw.
+ */
+export async function runPiped(
+  { command, frontEnd, servers, onOutput, survivesInterrupt = false }: PipedLineOptions,
+  run: (frontEnd: FrontEnd) => Promise<number>,
+): Promise<number> {
+  if (command === "") throw new UsageError("there is no command after |", { hint: "ls / | wc -l" });
+  const { io, signal } = frontEnd;
+  signal.throwIfAborted();
+  const interrupt = new AbortController();
+  const child = await io.processes.startShell({
+    command,
+    env: { ...frontEnd.settings.environment, ZKSH_SERVER: servers },
+    ...(onOutput && { onOutput }),
+    ...(survivesInterrupt && {
+      // A command that goes on after Ctrl-C, such as a pager, ends at the second one.
+      onInterrupt() {
+        if (interrupt.signal.aborted) child.stop();
+        interrupt.abort(new InterruptedError());
+      },
+    }),
+  });
+  const stop = () => child.stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const either = AbortSignal.any([signal, interrupt.signal]);
+    const line = run(frontEnd.into(pipeIo(io, child), either));
+    const code = await line.catch((error: unknown) => {
+      if (isBrokenPipe(error)) return 0;
+      throw error;
+    });
+    child.stdin.end();
+    const end = await child.ended;
+    either.throwIfAborted();
+    return code === 0 ? codeOf(end) : code;
+  } finally {
+    // Its error is told when the command has written what it has to say.
+    child.stdin.end();
+    await child.ended;
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** The same world with another stdout, also for the programs that the line runs. */
+function pipeIo(io: Io, { stdin }: ShellChild): Io {
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      stdin.write(chunk, (error) => done(error && brokenPipe(error)));
+    },
+  });
+  stream.on("error", () => {});
+  const { run, startGuarded } = io.processes;
+  const processes: Io["processes"] = {
+    ...io.processes,
+    run: (request) => run({ ...request, stdout: stdin }),
+    startGuarded: (request) => startGuarded({ ...request, stdout: stdin }),
+  };
+  return withStdout(io, outputTo(io, stream), processes);
+}
+
+/** A reader that ends with bytes unread resets the connection, as the pipes of Node are sockets. */
+function brokenPipe(error: Error): Error {
+  const code = "code" in error ? error.code : undefined;
+  const isGone = code === "ECONNRESET" || code === "ERR_STREAM_DESTROYED" || code === "EPIPE";
+  return isGone
+    ? Object.assign(new Error("write EPIPE", { cause: error }), { code: "EPIPE" })
+    : error;
+}
+
+function codeOf(end: ChildEnd): number {
+  return "code" in end ? end.code : codeOfSignal(end.killedBy as NodeJS.Signals);
+}
