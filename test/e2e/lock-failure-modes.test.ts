@@ -13,14 +13,14 @@ interface FailureMode {
   readonly reason?: string;
 }
 
-const [CHILD, END, WAITING, LOST, ENSEMBLE, TERMINAL, RELATIVES] = [
+const [CHILD, END, WAITING, LOST, ENSEMBLE, TERMINAL, SIBLINGS] = [
   "e2e/lock-child.integration",
   "e2e/lock-end.integration",
   "e2e/lock-waiting.integration",
   "e2e/lock-lost.integration",
   "e2e/lock-ensemble.integration",
   "e2e/lock-terminal.integration",
-  "e2e/lock-relatives.integration",
+  "e2e/rwlock-sem-elect.integration",
 ] as const;
 
 const modes: readonly FailureMode[] = [
@@ -155,14 +155,14 @@ const modes: readonly FailureMode[] = [
   {
     row: 18,
     what: "two locks in opposite orders",
-    shown: [[RELATIVES, "two locks in opposite orders do not wait for each other"]],
+    shown: [[SIBLINGS, "two locks in opposite orders do not wait for each other"]],
   },
   {
     row: 19,
     what: "two ideas of a semaphore's limit",
     shown: [
       [
-        RELATIVES,
+        SIBLINGS,
         "sem runs as many commands as there are permits, and exits with 125 for another limit",
       ],
     ],
@@ -170,7 +170,7 @@ const modes: readonly FailureMode[] = [
   {
     row: 20,
     what: "a lock and a semaphore on one path",
-    shown: [[RELATIVES, "a lock on the path of $what warns that neither respects the other"]],
+    shown: [[SIBLINGS, "a lock on the path of $what warns that neither respects the other"]],
     reason:
       "the lock warns and goes on; the semaphore, which looks only at its own folders, says nothing",
   },
@@ -275,7 +275,7 @@ const modes: readonly FailureMode[] = [
     what: "a read-only server",
     shown: [
       [
-        RELATIVES,
+        SIBLINGS,
         "a read-only session is refused, and a session timeout that was not granted is told",
       ],
     ],
@@ -295,7 +295,7 @@ const modes: readonly FailureMode[] = [
     shown: [
       [CHILD, "$code before anything is queued: $how"],
       [
-        RELATIVES,
+        SIBLINGS,
         "a read-only session is refused, and a session timeout that was not granted is told",
       ],
     ],

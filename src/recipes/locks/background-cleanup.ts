@@ -1,4 +1,7 @@
-/** Removals that go on after their caller has left, because they wait for a server. */
+/**
+ * Deletes in the background what an interrupted or failed acquire has left on the servers, such as
+ * a ticket whose create was under way: the deletion waits for a server, its caller does not.
+ */
 export class BackgroundCleanup {
   readonly #pending = new Set<Promise<unknown>>();
 

@@ -1,6 +1,7 @@
 /**
- * Tickets whose reply was lost. The uuid in their names finds them; they count only if our session
- * owns them.
+ * Finds the tickets of a create that was interrupted or whose reply was lost, and has them deleted
+ * if the caller has left. The uuid in their names finds them; they count only if our session owns
+ * them.
  */
 import { DeadlineError, InterruptedError, NoNodeError } from "../../../errors.ts";
 import { joinPath, parentPath } from "../../../session/path.ts";
