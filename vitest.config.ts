@@ -3,7 +3,7 @@ import { leftOut } from "./test/support/needs.ts";
 
 const root = import.meta.dirname;
 // Deadlines only end what hangs: long enough for a machine that does other work as well.
-const shared = { testTimeout: 60_000, hookTimeout: 120_000, pool: "forks" } as const;
+const shared = { testTimeout: 180_000, hookTimeout: 180_000, pool: "forks" } as const;
 
 // A test file's name says what the test needs; see CONTRIBUTING.md.
 export default defineConfig({

@@ -208,9 +208,7 @@ onBothServers((server) => {
     expect(ping.zxid).toBeGreaterThanOrEqual(zxid);
   });
 
-  test("a silent session expires: hung up on, forgotten, its ephemerals gone", {
-    timeout: 20_000,
-  }, async () => {
+  test("a silent session expires: hung up on, forgotten, its ephemerals gone", async () => {
     const other = await server.fresh();
     const client = await server.open(other.chroot, { timeoutMs: 2_000 });
     // Its last word comes after this, however long everything takes.
@@ -226,7 +224,7 @@ onBothServers((server) => {
     await expect(client.reattach(server.address)).rejects.toThrow("no such session");
   });
 
-  test("expiry does not need a connection", { timeout: 20_000 }, async () => {
+  test("expiry does not need a connection", async () => {
     const other = await server.fresh();
     const client = await server.open(other.chroot, { timeoutMs: 1_000 });
     await client.create("/e", { flags: Flags.ephemeral });
@@ -236,7 +234,7 @@ onBothServers((server) => {
     );
   });
 
-  test("pings keep a session alive", { timeout: 20_000 }, async () => {
+  test("pings keep a session alive", async () => {
     const client = await server.fresh({ timeoutMs: 1_500 });
     await client.create("/e", { flags: Flags.ephemeral });
     const until = performance.now() + 3_500;

@@ -62,7 +62,7 @@ it.for([{ group: "own" }, { group: "share" }])(
   },
 );
 
-it("too few processes: 126", { timeout: 120_000 }, async (context) => {
+it("too few processes: 126", async (context) => {
   const scene = await Scene.at(context);
   const asUser = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "--"];
   const program = join(directory, "bin/zksh.js");

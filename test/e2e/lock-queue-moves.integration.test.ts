@@ -17,8 +17,11 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([terminals.stop(), server.stop()]));
 
-/** How old what a screen says may be; and the time it takes to look at all of them. */
-const TRUE_WITHIN_MS = 2_000 + 1_500;
+/**
+ * How old what a screen says may be; and the time that a busy machine takes to paint and to look at
+ * all of them. The two seconds alone are measured in queue-report.integration.test.ts.
+ */
+const TRUE_WITHIN_MS = 2_000 + 8_000;
 
 interface Queue {
   /** Process ids. */
@@ -52,7 +55,7 @@ async function shown(
  */
 async function allTell(scene: Scene, screens: readonly Terminal[], expected: Queue): Promise<void> {
   await eventually(async () => expect(await whoholds(scene)).toEqual(expected), {
-    timeoutMs: 15_000,
+    timeoutMs: 30_000,
   });
   await eventually(
     async () => {
@@ -71,14 +74,17 @@ async function allTell(scene: Scene, screens: readonly Terminal[], expected: Que
   );
 }
 
-test("release, crash, timeout, revoke and session loss", { timeout: 120_000 }, async (context) => {
+test("release, crash, timeout, revoke and session loss", async (context) => {
   const scene = await Scene.at(context, server.address);
   const { proxy, server: through } = await scene.network();
   const contenders: { terminal: Terminal; beat: ReturnType<Scene["beat"]>; pid: number }[] = [];
-  const join = async (words: readonly string[] = [], address = scene.server) => {
+  const join = async (
+    words: readonly string[] = [],
+    { address = scene.server, timeout = "6s" } = {},
+  ) => {
     const { length: before } = await scene.tickets();
     const beat = scene.beat();
-    const lock = ["lock", "--session-timeout", "3s", ...words, LOCK, "--", ...beat.command()];
+    const lock = ["lock", "--session-timeout", timeout, ...words, LOCK, "--", ...beat.command()];
     const terminal = await terminals.open({ args: ["-s", address, ...lock], columns: 80 });
     await scene.queue(before + 1);
     contenders.push({ terminal, beat, pid: terminal.pid });
@@ -111,7 +117,8 @@ test("release, crash, timeout, revoke and session loss", { timeout: 120_000 }, a
 
   await join();
   await join(["-w", "12s"]);
-  await join([], through);
+  // Long enough for its screen to be seen while no server answers.
+  await join([], { address: through, timeout: "10s" });
   await join();
   await screensTell(queue(2, 3, 4, 5, 6));
 

@@ -88,7 +88,7 @@ describe("after garbage from one client, another is served:", () => {
     await closed(socket);
   });
 
-  test("random requests, in random pieces", { timeout: 60_000 }, async () => {
+  test("random requests, in random pieces", async () => {
     const random = randomFrom(20_261_116);
     const opcodes = [...Object.values(Opcode), 102];
     for (let round = 0; round < 400; round++) {
@@ -172,7 +172,7 @@ describe("a client that reads badly", () => {
     client.end();
   });
 
-  test("loses its connection when it lets watch events pile up", { timeout: 60_000 }, async () => {
+  test("loses its connection when it lets watch events pile up", async () => {
     const socket = await dial();
     const longName = `/${"n".repeat(500_000)}`;
     const watch = frame((writer) => {

@@ -160,7 +160,7 @@ test(`${CLIENTS} clients, ${ZNODES} znodes, ${OPERATIONS} operations`, {
   if (IS_FULL) process.stderr.write(`${JSON.stringify({ ...figures, after })}\n`);
 });
 
-test("clients that come and go leave nothing behind", { timeout: 60_000 }, async () => {
+test("clients that come and go leave nothing behind", async () => {
   const visit = async (index: number) => {
     const client = await RawClient.open(server.address);
     await client.create("/visitor-", { flags: Flags.ephemeralSequential });

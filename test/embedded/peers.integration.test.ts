@@ -49,9 +49,7 @@ async function onBoth(
   return { real: onReal ?? "", embedded: onEmbedded ?? "" };
 }
 
-test("kazoo gets the same answers from the embedded server as from the real one", {
-  timeout: 60_000,
-}, async () => {
+test("kazoo gets the same answers from the embedded server as from the real one", async () => {
   const transcript = await onBoth(async (connectString) => {
     const program = ["-B", join(PEERS, "kazoo_transcript.py"), connectString];
     const child = spawnTracked("/usr/bin/python3", program, { stdio: ["ignore", "pipe", "pipe"] });
@@ -61,9 +59,7 @@ test("kazoo gets the same answers from the embedded server as from the real one"
   expect(withoutChroots(transcript.embedded)).toEqual(withoutChroots(transcript.real));
 });
 
-test("Curator gets the same answers from the embedded server as from the real one", {
-  timeout: 60_000,
-}, async () => {
+test("Curator gets the same answers from the embedded server as from the real one", async () => {
   execFileSync("javac", [
     "-cp",
     peerClassPath(),
@@ -92,9 +88,7 @@ const SCRIPTS = ["znodes", "deleteall", "words", "options", "acl", "watches", "q
   },
 );
 
-test("zkCli.sh gets the same answers from the embedded server as from the real one", {
-  timeout: 60_000,
-}, async () => {
+test("zkCli.sh gets the same answers from the embedded server as from the real one", async () => {
   const run = async (address: string) => {
     const chroots = await Promise.all(
       SCRIPTS.map(({ name }) => (name === "quota" ? address : freshChroot(address))),

@@ -28,59 +28,55 @@ async function counters(address: string): Promise<{ watches: number; packets: nu
 test.each([
   { sessions: 1, atMost: 4, name: "on one session" },
   { sessions: WAITERS, atMost: 6, name: "each on a session of its own" },
-])(
-  `what a release among ${WAITERS} waiters costs, $name`,
-  { timeout: 120_000 },
-  async ({ sessions, atMost }) => {
-    const server = await startServer({ config: { maxSessionTimeout: String(TIMEOUT_MS) } });
-    onTestFinished(() => server.stop());
-    const all = Array.from({ length: sessions }, () =>
-      openFor(server.address, { timeoutMs: TIMEOUT_MS }),
-    );
-    const locks = all.map((session) => new Mutex(session, "/lock"));
-    const giveUp = new AbortController();
-    let isCounting = false;
-    let releases = 0;
-    let lastCounted = () => {};
+])(`what a release among ${WAITERS} waiters costs, $name`, async ({ sessions, atMost }) => {
+  const server = await startServer({ config: { maxSessionTimeout: String(TIMEOUT_MS) } });
+  onTestFinished(() => server.stop());
+  const all = Array.from({ length: sessions }, () =>
+    openFor(server.address, { timeoutMs: TIMEOUT_MS }),
+  );
+  const locks = all.map((session) => new Mutex(session, "/lock"));
+  const giveUp = new AbortController();
+  let isCounting = false;
+  let releases = 0;
+  let lastCounted = () => {};
 
-    const first = await locks[0]?.acquire();
-    const waiting = Array.from({ length: WAITERS }, async (_, index) => {
-      const held = await locks[index % locks.length]?.acquire({ signal: giveUp.signal });
-      if (isCounting && ++releases === RELEASES) {
-        // The last one of those that are counted keeps it.
-        lastCounted();
-        return;
-      }
-      await held?.release();
-    });
-    const outcomes = Promise.allSettled(waiting);
+  const first = await locks[0]?.acquire();
+  const waiting = Array.from({ length: WAITERS }, async (_, index) => {
+    const held = await locks[index % locks.length]?.acquire({ signal: giveUp.signal });
+    if (isCounting && ++releases === RELEASES) {
+      // The last one of those that are counted keeps it.
+      lastCounted();
+      return;
+    }
+    await held?.release();
+  });
+  const outcomes = Promise.allSettled(waiting);
 
-    // Everybody watches the one before, and itself; then all is quiet.
-    await eventually(async () => (await counters(server.address)).watches >= WAITERS, {
-      timeoutMs: 60_000,
-    });
-    const { asking, before } = await eventually(async () => {
-      const { packets: one } = await counters(server.address);
-      await sleep(300);
-      const { packets: two } = await counters(server.address);
-      await sleep(300);
-      const { packets: three } = await counters(server.address);
-      // Asking is counted too, and then nothing else is.
-      return three - two === two - one && two - one < 5 && { asking: two - one, before: three };
-    });
+  // Everybody watches the one before, and itself; then all is quiet.
+  await eventually(async () => (await counters(server.address)).watches >= WAITERS, {
+    timeoutMs: 60_000,
+  });
+  const { asking, before } = await eventually(async () => {
+    const { packets: one } = await counters(server.address);
+    await sleep(300);
+    const { packets: two } = await counters(server.address);
+    await sleep(300);
+    const { packets: three } = await counters(server.address);
+    // Asking is counted too, and then nothing else is.
+    return three - two === two - one && two - one < 5 && { asking: two - one, before: three };
+  });
 
-    isCounting = true;
-    const done = new Promise<void>((resolve) => {
-      lastCounted = resolve;
-    });
-    await first?.release();
-    await done;
-    const perRelease = ((await counters(server.address)).packets - before - asking) / RELEASES;
-    giveUp.abort(new Error("enough"));
-    await outcomes;
-    expect(perRelease).toBeLessThanOrEqual(atMost);
-    // A count that is too low would be a mistake in counting: a request, its reply and an event there
-    // must be.
-    expect(perRelease).toBeGreaterThan(2.9);
-  },
-);
+  isCounting = true;
+  const done = new Promise<void>((resolve) => {
+    lastCounted = resolve;
+  });
+  await first?.release();
+  await done;
+  const perRelease = ((await counters(server.address)).packets - before - asking) / RELEASES;
+  giveUp.abort(new Error("enough"));
+  await outcomes;
+  expect(perRelease).toBeLessThanOrEqual(atMost);
+  // A count that is too low would be a mistake in counting: a request, its reply and an event there
+  // must be.
+  expect(perRelease).toBeGreaterThan(2.9);
+});

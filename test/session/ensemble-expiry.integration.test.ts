@@ -51,9 +51,7 @@ async function expectOverBeforeVanish(
 }
 
 describe("a session on a follower is over before the leader can end it", () => {
-  test("when the follower dies before it has told the leader of the last requests", {
-    timeout: 120_000,
-  }, async () => {
+  test("when the follower dies before it has told the leader of the last requests", async () => {
     const ensemble = await startEnsemble(3, { tickTime: TICK_MS });
     onTestFinished(() => ensemble.stop());
     const leader = await ensemble.leader();
@@ -71,9 +69,7 @@ describe("a session on a follower is over before the leader can end it", () => {
     await expectOverBeforeVanish(session, seen);
   });
 
-  test("when the follower is cut off from the leader and goes on answering", {
-    timeout: 120_000,
-  }, async () => {
+  test("when the follower is cut off from the leader and goes on answering", async () => {
     const { servers, proxies, ensemble } = await startWithProxiedMember();
     const [member] = servers;
     if (member === undefined) throw new Error("no member");

@@ -288,7 +288,7 @@ test("an ensemble tells its members, and does not change them unless it was conf
   });
 });
 
-describe("a session on an ensemble under load", { timeout: 120_000 }, () => {
+describe("a session on an ensemble under load", () => {
   let heapBefore = 0;
 
   test("survives the death of the leader", async () => {

@@ -5,7 +5,7 @@ import { fourLetterWord } from "./four-letter-word.ts";
 import { freePort } from "./free-port.ts";
 import { ASK_AGAIN_MS, type ServerOptions, ZooKeeperServer } from "./zookeeper-server.ts";
 
-const QUORUM_WITHIN_MS = 30_000;
+const QUORUM_WITHIN_MS = 90_000;
 
 export type EnsembleOptions = Omit<ServerOptions, "port">;
 

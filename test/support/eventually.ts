@@ -16,7 +16,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 20_000, intervalMs = 20, message = "waited in vain" }: EventuallyOptions = {},
+  { timeoutMs = 60_000, intervalMs = 20, message = "waited in vain" }: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
   const deadline = now() + timeoutMs;
   let failure: unknown;

@@ -225,7 +225,7 @@ export class Terminal {
   }
 
   /** Waits until the screen has the text, or matches. */
-  async shows(wanted: string | RegExp, timeoutMs = 20_000): Promise<string> {
+  async shows(wanted: string | RegExp, timeoutMs = 60_000): Promise<string> {
     return eventually(
       async () => {
         const screen = await this.screen();

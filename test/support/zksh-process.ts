@@ -67,7 +67,7 @@ export class ZkshProcess {
       cwd,
       through = [],
     } = options;
-    const { timeoutMs = 20_000, program = PROGRAM } = options;
+    const { timeoutMs = 60_000, program = PROGRAM } = options;
     const startedAt = performance.now();
     const [command = "", ...words] = [...through, process.execPath, program, ...args];
     // A process group of its own, so that a timeout also takes the commands it runs.

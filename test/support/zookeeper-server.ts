@@ -15,7 +15,7 @@ import { freePort, isListening } from "./free-port.ts";
 import { archiveFlags, spawnJava } from "./java.ts";
 import { ended, removeDirectory, temporaryDirectory } from "./tracked-process.ts";
 
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 90_000;
 const STOPPED_WITHIN_MS = 5_000;
 /**
  * A server that is just starting may leave a question without an answer: one that comes between the

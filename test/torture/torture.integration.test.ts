@@ -19,7 +19,6 @@ const recipes: readonly RecipeName[] =
 
 test.each(recipes.map((recipe) => ({ recipe, seconds })))(
   "$recipe never has two holders while networks, servers and processes fail",
-  { timeout: 180_000 },
   async (options) => {
     const report = await torture({ ...options, seed: 4, processes: 6 });
     expect(report.violations, report.summary).toEqual([]);

@@ -158,13 +158,13 @@ describe("the client's certificate", () => {
 
 describe("the wrong port", () => {
   test("is suspected when plain text meets TLS", async () => {
-    await expect(open(mismatched.secureAddress, undefined, 400).connected()).rejects.toThrow(
+    await expect(open(mismatched.secureAddress, undefined, 2_000).connected()).rejects.toThrow(
       "the server closed the connection; it may have no quorum, or expect TLS",
     );
   });
 
   test("is suspected when TLS meets plain text", async () => {
-    await expect(open(mismatched.server.address, { ca }, 400).connected()).rejects.toThrow(
+    await expect(open(mismatched.server.address, { ca }, 2_000).connected()).rejects.toThrow(
       "the server dropped the connection during the TLS handshake; is this its secure port?",
     );
   });

@@ -16,7 +16,8 @@ import {
 import { openFor, rejection } from "../../../support/open-session.ts";
 
 const OP = { multi: 14, multiRead: 22, closeSession: -11 } as const;
-const TIMEOUT_MS = 2_000;
+/** Long enough for a busy machine: a process that stands still for as long loses its session. */
+const TIMEOUT_MS = 4_000;
 
 /** The answer to `multi [check]`: one result, and the end. */
 const CHECKED = bytes("0000000d 00 00000000 ffffffff 01 ffffffff");
@@ -62,14 +63,12 @@ describe("a deposed leader, which answers syncs and handshakes but commits nothi
     const { session, states } = await leased(server);
     // The lease is kept up for longer than the timeout as long as transactions are committed.
     const begun = performance.now();
-    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(1.5 * TIMEOUT_MS), {
-      timeoutMs: 10_000,
-    });
+    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(1.5 * TIMEOUT_MS));
     expect(session.leaseForMs()).toBeGreaterThan(0);
     expect(session.state).toBe("connected");
     const deposedAt = performance.now();
     isLeader = false;
-    await eventually(() => expect(session.state).toBe("lost"), { timeoutMs: 10_000 });
+    await eventually(() => expect(session.state).toBe("lost"));
     expect(performance.now() - deposedAt).toBeLessThan(TIMEOUT_MS);
     expect(states.at(-1)).toMatchObject({ state: "lost", reason: "expired" });
     expect(session.leaseForMs()).toBe(0);
@@ -80,9 +79,7 @@ describe("a deposed leader, which answers syncs and handshakes but commits nothi
     const session = openFor(server.address, { timeoutMs: TIMEOUT_MS });
     await session.connected();
     const begun = performance.now();
-    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(1.5 * TIMEOUT_MS), {
-      timeoutMs: 10_000,
-    });
+    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(1.5 * TIMEOUT_MS));
     expect(session.isAlive()).toBe(true);
     expect(session.leaseForMs()).toBe(0);
   });
@@ -97,7 +94,7 @@ describe("a deposed leader, which answers syncs and handshakes but commits nothi
     await eventually(() => expect(server.connections).toHaveLength(2));
     await session.connected();
     expect(session.leaseForMs()).toBeLessThan(before);
-    await eventually(() => expect(session.state).toBe("lost"), { timeoutMs: 10_000 });
+    await eventually(() => expect(session.state).toBe("lost"));
   });
 });
 
@@ -115,9 +112,7 @@ describe("heartbeats of a session that holds locks", () => {
     const count = () =>
       server.connections[1]?.opcodes.filter((opcode) => opcode === OP.multi).length;
     const [before, begun] = [count(), performance.now()];
-    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(TIMEOUT_MS / 2), {
-      timeoutMs: 10_000,
-    });
+    await eventually(() => expect(performance.now() - begun).toBeGreaterThan(TIMEOUT_MS / 2));
     expect(count()).toBe(before);
   });
 
@@ -131,7 +126,7 @@ describe("heartbeats of a session that holds locks", () => {
     });
     const { session, missing } = await leased(server);
     result = MISSING;
-    await eventually(() => expect(missing()).toBeGreaterThan(0), { timeoutMs: 5_000 });
+    await eventually(() => expect(missing()).toBeGreaterThan(0));
     // A failed check was committed all the same: the session itself is well.
     expect(session.leaseForMs()).toBeGreaterThan(0);
   });
@@ -149,15 +144,12 @@ describe("heartbeats of a session that holds locks", () => {
     });
     const { session, states } = await leased(server);
     result = bytes(`ffffffff 00 ${code} ${code} ffffffff 01 ffffffff`);
-    await eventually(
-      () => expect(states.map(({ state }) => state)).toContain(ends ? "lost" : "suspended"),
-      {
-        timeoutMs: 5_000,
-      },
+    await eventually(() =>
+      expect(states.map(({ state }) => state)).toContain(ends ? "lost" : "suspended"),
     );
     // It goes on to fail: what is left is what was proved before.
     if (!ends) expect(session.leaseForMs()).toBeLessThan(TIMEOUT_MS * 0.9);
-    await eventually(() => expect(session.leaseForMs()).toBe(0), { timeoutMs: 5_000 });
+    await eventually(() => expect(session.leaseForMs()).toBe(0));
   });
 
   test("take turns when there are many tickets, so that every one is checked", async () => {
@@ -172,7 +164,7 @@ describe("heartbeats of a session that holds locks", () => {
     const session = openFor(server.address, { timeoutMs: TIMEOUT_MS });
     await session.multi([{ op: "check", path: "/t0" }]);
     for (let i = 0; i < 70; i++) session.keepLease([`/t${i}`], () => {});
-    await eventually(() => expect(checked.size).toBe(70), { timeoutMs: 10_000 });
+    await eventually(() => expect(checked.size).toBe(70));
   });
 });
 
@@ -190,9 +182,7 @@ describe("the session timeout", () => {
       server.options.timeoutMs = granted;
       const connections = server.connections.length;
       server.connections.at(-1)?.close();
-      await eventually(() => expect(server.connections.length).toBeGreaterThan(connections), {
-        timeoutMs: 10_000,
-      });
+      await eventually(() => expect(server.connections.length).toBeGreaterThan(connections));
       await eventually(() => expect(session.timeoutMs).toBe(counted));
       expect(session.aliveForMs()).toBeLessThanOrEqual(counted * 0.95);
     }
@@ -207,12 +197,12 @@ describe("a server that answers a reconnect with another session", () => {
     await session.connected();
     const first = session.id;
     server.options.handshake = () => {
-      const answer = bytes(`00000000 000007d0 0000000000000000 00000010 ${"00".repeat(16)} 00`);
+      const answer = bytes(`00000000 00000fa0 0000000000000000 00000010 ${"00".repeat(16)} 00`);
       answer.writeBigInt64BE(other, 8);
       return answer;
     };
     server.connections[0]?.close();
-    await eventually(() => expect(session.state).toBe("lost"), { timeoutMs: 5_000 });
+    await eventually(() => expect(session.state).toBe("lost"));
     expect(session.id).toBe(first);
     expect(session.isAlive()).toBe(false);
     await eventually(() => expect(server.connections[1]?.opcodes).toEqual([OP.closeSession]));

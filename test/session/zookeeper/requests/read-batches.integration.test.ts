@@ -105,7 +105,7 @@ describe("many reads behind each other", () => {
     expect(sent.opcodes).toContain(Opcode.multiRead);
   });
 
-  test("leave as few requests, of which none is lost", { timeout: 30_000 }, async () => {
+  test("leave as few requests, of which none is lost", async () => {
     const { session, proxy, other } = await behindProxy();
     const [path = ""] = await createMany(other, 1);
     await getAcquainted(session, proxy);
@@ -290,9 +290,7 @@ test.each([
   },
 );
 
-test("a turn that reads answers ends though their readers ask on", {
-  timeout: 30_000,
-}, async () => {
+test("a turn that reads answers ends though their readers ask on", async () => {
   const session = await openFresh();
   let [answered, inThisTurn, mostInTurn] = [0, 0, 0];
   const readOn = async () => {
