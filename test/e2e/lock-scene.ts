@@ -192,7 +192,7 @@ export class Scene {
     const { task } = this.#context;
     try {
       if (task.result?.state !== "pass" && task.result?.state !== "run") return;
-      await eventually(() => expect(this.processes()).toEqual([]), {
+      await eventually(() => expect(this.processes().map(stateOf)).toEqual([]), {
         message: "a process was left",
       });
       await eventually(async () => expect(await this.#leftBelow(LOCK)).toEqual([]), {
@@ -290,6 +290,18 @@ export function eventsOf({ stderr }: Pick<ZkshResult, "stderr">): Record<string,
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line));
+}
+
+/** For failures: its number, what it runs and where in the kernel it waits. */
+function stateOf(pid: number): string {
+  const read = (name: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${name}`, "utf8").replaceAll("\0", " ");
+    } catch (error) {
+      return String(error);
+    }
+  };
+  return `${pid} ${read("cmdline")}in ${read("wchan")} ${read("status").split("\n")[2]}`;
 }
 
 /** False when there is none any more. */

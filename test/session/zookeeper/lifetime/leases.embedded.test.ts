@@ -17,7 +17,7 @@ import { openFor, rejection } from "../../../support/open-session.ts";
 
 const OP = { multi: 14, multiRead: 22, closeSession: -11 } as const;
 /** Long enough for a busy machine: a process that stands still for as long loses its session. */
-const TIMEOUT_MS = 4_000;
+const TIMEOUT_MS = 3_000;
 
 /** The answer to `multi [check]`: one result, and the end. */
 const CHECKED = bytes("0000000d 00 00000000 ffffffff 01 ffffffff");
@@ -197,7 +197,7 @@ describe("a server that answers a reconnect with another session", () => {
     await session.connected();
     const first = session.id;
     server.options.handshake = () => {
-      const answer = bytes(`00000000 00000fa0 0000000000000000 00000010 ${"00".repeat(16)} 00`);
+      const answer = bytes(`00000000 00000bb8 0000000000000000 00000010 ${"00".repeat(16)} 00`);
       answer.writeBigInt64BE(other, 8);
       return answer;
     };
