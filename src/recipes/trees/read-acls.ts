@@ -12,27 +12,38 @@ export interface EntryWithAcl extends TreeEntry {
 /** Requests under way at a time; ZooKeeper has no request for many ACLs. */
 const UNDER_WAY = 1_000;
 
+interface Asked {
+  readonly entries: readonly TreeEntry[];
+  readonly answers: Promise<PromiseSettledResult<{ readonly acl: readonly Acl[] }>[]>;
+}
+
 /** Znodes that vanish meanwhile are left out; one whose ACL may not be read is a failure. */
 export async function* readAcls(
   session: Session,
   pieces: AsyncIterable<readonly TreeEntry[]>,
   { signal, onFailure }: WalkOptions,
 ): AsyncGenerator<EntryWithAcl[]> {
-  for await (const entries of pieces) {
-    for (let start = 0; start < entries.length; start += UNDER_WAY) {
-      const group = entries.slice(start, start + UNDER_WAY);
-      const answers = await Promise.allSettled(
-        group.map(({ path }) => session.getAcl(path, { signal })),
-      );
-      signal.throwIfAborted();
-      const known: EntryWithAcl[] = [];
-      for (const [index, answer] of answers.entries()) {
-        const entry = group[index] as TreeEntry;
-        if (answer.status === "fulfilled") known.push({ ...entry, acl: answer.value.acl });
-        else if (!(answer.reason instanceof NoNodeError))
-          onFailure(entry.path, refusalOf(answer.reason));
-      }
-      yield known;
+  const underWay: Asked[] = [];
+  let requests = 0;
+  const oldest = async () => {
+    const { entries, answers } = underWay.shift() as Asked;
+    requests -= entries.length;
+    const settled = await answers;
+    signal.throwIfAborted();
+    const known: EntryWithAcl[] = [];
+    for (const [index, answer] of settled.entries()) {
+      const entry = entries[index] as TreeEntry;
+      if (answer.status === "fulfilled") known.push({ ...entry, acl: answer.value.acl });
+      else if (!(answer.reason instanceof NoNodeError))
+        onFailure(entry.path, refusalOf(answer.reason));
     }
+    return known;
+  };
+  for await (const entries of pieces) {
+    const asked = entries.map(({ path }) => session.getAcl(path, { signal }));
+    underWay.push({ entries, answers: Promise.allSettled(asked) });
+    requests += entries.length;
+    while (requests > UNDER_WAY) yield await oldest();
   }
+  while (underWay.length > 0) yield await oldest();
 }

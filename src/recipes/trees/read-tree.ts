@@ -24,7 +24,12 @@ export interface ReadTreeOptions extends WalkOptions {
   readonly statsOnly?: boolean;
 }
 
-const MAX_BATCH = 512;
+/**
+ * Sizes are unknown before a reply: a run of large znodes behind many small ones comes in batches of
+ * this many, and the server makes one buffer of each reply. With 512, 250 znodes of 1 MB killed a
+ * server whose heap was 1 GB.
+ */
+const MAX_BATCH = 64;
 /** A batch of unknown size begins small, because each of its znodes may have a megabyte. */
 const FIRST_BATCH = 16;
 const BATCHES_UNDER_WAY = 4;
