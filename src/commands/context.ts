@@ -10,6 +10,7 @@ import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
 import type { Servers } from "../session/four-letter-word.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { CommandEntry } from "./command.ts";
+import type { Files } from "./files.ts";
 
 export interface Context {
   /**
@@ -37,26 +38,6 @@ interface CommandProcesses extends Processes {
    * are among them.
    */
   childEnvironment(session: Session): Readonly<Record<string, string>>;
-}
-
-interface Files {
-  /** Replaces a file in one step: a reader never sees half of it. */
-  write(path: string, data: string): Promise<void>;
-  /** Why a file could not be written; undefined when it probably can. */
-  cannotWrite(path: string): Promise<string | undefined>;
-  /** The bytes of a file that may be larger than memory. */
-  stream(path: string): AsyncIterable<Uint8Array>;
-  /** Begins a file that is written piece by piece and replaces `path` in one step. */
-  draft(path: string): Promise<FileDraft>;
-}
-
-/** A file in the making; other programs do not see it before it is complete. */
-export interface FileDraft {
-  write(text: string): Promise<void>;
-  /** Puts it in the place of the file. */
-  commit(): Promise<void>;
-  /** Removes it. Does nothing after {@link commit}. */
-  discard(): Promise<void>;
 }
 
 interface CommandInput {

@@ -54,7 +54,11 @@ export interface Files {
 
 /** A file in the making; other programs do not see it before it is complete. */
 export interface FileDraft {
+  /** False for a pipe or a device, which gets each piece at once. */
+  readonly isFile: boolean;
   write(text: string): Promise<void>;
+  /** What has been written. Only of a file. */
+  read(): AsyncIterable<Uint8Array>;
   /** Puts it in the place of the file. */
   commit(): Promise<void>;
   /** Removes it. Does nothing after {@link commit}. */

@@ -3,7 +3,7 @@
  * planted is followed.
  */
 import { randomBytes } from "node:crypto";
-import { constants, type Stats } from "node:fs";
+import { constants, createReadStream, type Stats } from "node:fs";
 import { access, type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { FileDraft } from "./io.ts";
@@ -63,13 +63,18 @@ export async function openDraft(path: string): Promise<FileDraft> {
   if (destination.kind === "file") return Draft.open(path, destination.mode);
   const { flags } = destination;
   return {
+    isFile: false,
     write: (text) => writeInto(path, text, flags),
+    read: () => {
+      throw new Error(`${path} cannot be read again`);
+    },
     async commit() {},
     async discard() {},
   };
 }
 
 class Draft implements FileDraft {
+  readonly isFile = true;
   readonly #path: string;
   readonly #name: string;
   readonly #file: FileHandle;
@@ -95,6 +100,10 @@ class Draft implements FileDraft {
 
   async write(text: string): Promise<void> {
     await this.#file.writeFile(text);
+  }
+
+  async *read(): AsyncGenerator<Uint8Array> {
+    yield* createReadStream(this.#name);
   }
 
   async commit(): Promise<void> {

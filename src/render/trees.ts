@@ -67,7 +67,7 @@ function metCondition(condition: Condition): string {
 const MAX_NAMED = 20;
 
 function exported(
-  { path, file, znodes, ephemerals, changed, isEveryChangeKnown }: ExportedResult,
+  { path, file, znodes, ephemerals, changed, reread = 0, isEveryChangeKnown }: ExportedResult,
   view: View,
 ): Rendered {
   const name = namesFor(view);
@@ -75,7 +75,8 @@ function exported(
   if (view.isTTY && !view.isQuiet) {
     const left = ephemerals > 0 ? `; ${counted(ephemerals, "ephemeral")} left out` : "";
     const to = file === undefined ? "" : ` to ${name(file)}`;
-    lines.push(`Exported ${counted(znodes, "znode")} of ${name(path)}${to}${left}`);
+    const again = reread > 0 ? `; ${counted(reread, "znode")} read again` : "";
+    lines.push(`Exported ${counted(znodes, "znode")} of ${name(path)}${to}${left}${again}`);
   }
   if (changed.length > 0) {
     const verb = changed.length === 1 ? "was" : "were";

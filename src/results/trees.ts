@@ -99,8 +99,10 @@ export interface ExportedResult {
   readonly znodes: number;
   /** Left out. */
   readonly ephemerals: number;
-  /** Changed while the tree was read. */
+  /** Changed while the tree was read; with --consistent: while they were read for the last time. */
   readonly changed: readonly string[];
+  /** With --consistent: how many znodes were read again. */
+  readonly reread?: number;
   /** False where changes may have gone unnoticed. */
   readonly isEveryChangeKnown: boolean;
 }

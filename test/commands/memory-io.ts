@@ -80,8 +80,12 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
       async draft(path) {
         let text = "";
         return {
+          isFile: true,
           async write(piece) {
             text += piece;
+          },
+          async *read() {
+            yield Buffer.from(text);
           },
           async commit() {
             saved.set(path, text);

@@ -3,6 +3,7 @@
  * on); where there is none, a znode whose last change is newer than the beginning tells of itself.
  */
 import { OperationError } from "../../errors.ts";
+import { parentPath } from "../../session/path.ts";
 import type { Session, WatchEvent } from "../../session/session.ts";
 import type { TreeEntry } from "./read-tree.ts";
 
@@ -13,6 +14,8 @@ export class ChangesUnder {
   readonly #session: Session;
   readonly #root: string;
   readonly #changed = new Set<string>();
+  /** Their sequence counters changed with a child; their data did not. */
+  readonly #parents = new Set<string>();
   #since = 0n;
   #hasGap = false;
   #isWatching = false;
@@ -40,6 +43,8 @@ export class ChangesUnder {
     // What happened while the watch was not set is unknown.
     if (type === "rearmed") this.#hasGap = true;
     else this.#note(path);
+    if ((type === "created" || type === "deleted") && path !== this.#root)
+      this.#parents.add(parentPath(path));
   };
 
   /** A znode that was read. */
@@ -56,6 +61,21 @@ export class ChangesUnder {
     // An event arrives before any reply that shows the change.
     await this.#session.exists(this.#root, { signal });
     return [...this.#changed].sort();
+  }
+
+  /** The same with the parents of created and deleted znodes; counts from here on afresh. */
+  async take(signal: AbortSignal): Promise<string[]> {
+    const paths = await this.paths(signal);
+    const taken = [...new Set([...paths, ...this.#parents])].sort();
+    // A list that is full stays, so that it is known to lack changes.
+    if (this.#changed.size < MAX_REMEMBERED) this.#changed.clear();
+    this.#parents.clear();
+    return taken;
+  }
+
+  /** Whether the server tells of each change. */
+  get isWatching(): boolean {
+    return this.#isWatching;
   }
 
   /** False where changes may have gone unnoticed. */

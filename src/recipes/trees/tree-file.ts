@@ -3,6 +3,7 @@
  * other one a znode, parents before their children. Every field is checked where it is read: a
  * file may come from anywhere.
  */
+import { isUtf8 } from "node:buffer";
 import { UsageError } from "../../errors.ts";
 import { formatAcl, parseAcl } from "../../session/acl.ts";
 import { kindOf, type NodeKind, nextSequence, ttlOf } from "../../session/node-kind.ts";
@@ -73,8 +74,7 @@ export function znodeLine({ path, data, acl, kind, ttlMs, nextSequence }: TreeFi
 
 /** The text that stands for exactly these bytes; undefined where there is none. */
 function utf8(data: Buffer): string | undefined {
-  const text = data.toString("utf8");
-  return Buffer.from(text, "utf8").equals(data) ? text : undefined;
+  return isUtf8(data) ? data.toString("utf8") : undefined;
 }
 
 export interface TreeFile {
@@ -113,7 +113,10 @@ async function* readZnodes(
 }
 
 /** The complete lines of each chunk. */
-async function* linesOf(name: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+export async function* linesOf(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string[]> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const decode = (chunk?: Uint8Array) => {
     try {

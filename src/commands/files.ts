@@ -1,0 +1,24 @@
+/** The files that commands read and write. */
+
+export interface Files {
+  /** Replaces a file in one step: a reader never sees half of it. */
+  write(path: string, data: string): Promise<void>;
+  /** Why a file could not be written; undefined when it probably can. */
+  cannotWrite(path: string): Promise<string | undefined>;
+  /** The bytes of a file that may be larger than memory. */
+  stream(path: string): AsyncIterable<Uint8Array>;
+  /** Begins a file that is written piece by piece and replaces `path` in one step. */
+  draft(path: string): Promise<FileDraft>;
+}
+
+/** A file in the making; other programs do not see it before it is complete. */
+export interface FileDraft {
+  /** False for a pipe or a device, which gets each piece at once and cannot be read. */
+  readonly isFile: boolean;
+  write(text: string): Promise<void>;
+  read(): AsyncIterable<Uint8Array>;
+  /** Puts it in the place of the file. */
+  commit(): Promise<void>;
+  /** Removes it. Does nothing after {@link commit}. */
+  discard(): Promise<void>;
+}
