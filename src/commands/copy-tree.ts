@@ -1,10 +1,11 @@
 /** Copies one tree for `cp`, and says what was copied. */
 
+import { ChangesUnder } from "../recipes/trees/changed-under.ts";
 import { type CopyTreeOptions, copyTree, type TreePlace } from "../recipes/trees/copy-tree.ts";
 import type { Result } from "../results/result.ts";
 import type { Context } from "./command.ts";
 import { Unreadable } from "./unreadable.ts";
-import { explainWrite, reportWritten } from "./write-options.ts";
+import { explainWrite, reportWritten, requireParent } from "./write-options.ts";
 
 export interface TreeCopy {
   readonly from: TreePlace;
@@ -24,17 +25,30 @@ export async function* copyAndReport(
 ): AsyncGenerator<Result> {
   const unreadable = new Unreadable();
   const { dryRun } = options;
+  await requireParent(to.session, to.path, signal);
+  const changes = dryRun ? undefined : await ChangesUnder.begin(from.session, from.path, signal);
   try {
     const { ephemerals, ...written } = await copyTree(from, to, {
       ...options,
       signal,
+      changes,
       onFailure: unreadable.onFailure,
       ...(!recursive && { maxDepth: 0 }),
       onProgress: (done) => output.onProgress?.(done, "znodes copied"),
     });
-    yield* reportWritten(written, { path: to.name, ephemerals, isDryRun: dryRun });
+    yield* reportWritten(written, {
+      path: to.name,
+      ephemerals,
+      isDryRun: dryRun,
+      ...(changes && {
+        changed: await changes.paths(signal),
+        isEveryChangeKnown: changes.isComplete,
+      }),
+    });
   } catch (error) {
     throw explainWrite(error, to.name);
+  } finally {
+    await changes?.end();
   }
   yield* unreadable.report();
 }

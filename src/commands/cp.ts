@@ -29,7 +29,7 @@ export const cp = defineCommand({
     preserve: flag("-p", "copy ACLs too; they are set last"),
     exact: flag("", "copy sequence counters too, and check them"),
     onConflict: onConflictOption,
-    dryRun: flag("", "only count what would be copied"),
+    dryRun: flag("", "compare with the target and only count what would be done"),
   },
   async *run(
     context,

@@ -14,13 +14,15 @@ export const depth: ValueParser<number> = (text) => {
 
 export const find = defineCommand({
   details:
-    "A program behind -- runs for each path that meets all tests; with + as its last word, once " +
-    "for all of them. Exit code 8 " +
-    "where it fails.",
+    "A program behind -- runs for each path that meets all tests, one after the other; with + as " +
+    "its last word once for all of them (or a few times, where the command line gets too long), " +
+    "and {} is then a word of its own. Exit code 8 where it fails. -0 is for other programs: " +
+    "find / -0 in a pipe to xargs -0.",
   examples: [
     "find /app --name '*.json'",
     "find / --kind ephemeral --newer 1h",
     "find /app --empty -- echo {}",
+    "find /app --name '*.json' -- echo {} +",
   ],
   effect: "read",
   args: {

@@ -1,14 +1,14 @@
 import type { NewZnode } from "../recipes/trees/new-znode.ts";
-import { readTree } from "../recipes/trees/read-tree.ts";
+import { TreePlan } from "../recipes/trees/plan-tree.ts";
+import { deleteZnodes, surplusBelow } from "../recipes/trees/prune-tree.ts";
 import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
 import { TreeWriter } from "../recipes/trees/write-tree.ts";
-import { kindOf } from "../session/node-kind.ts";
 import { movedPath } from "../session/path.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
-import { type Context, defineCommand } from "./command.ts";
+import { defineCommand } from "./command.ts";
 import { openTreeFile } from "./open-tree-file.ts";
-import { refuseProtected } from "./whole-tree.ts";
-import { explainWrite, onConflictOption, reportWritten } from "./write-options.ts";
+import { refuseProtected, tellInterruption } from "./whole-tree.ts";
+import { explainWrite, onConflictOption, reportWritten, requireParent } from "./write-options.ts";
 
 export const importTree = defineCommand({
   details:
@@ -28,7 +28,7 @@ export const importTree = defineCommand({
     prune: flag("", "delete what is below PATH and not in the file"),
     exact: flag("", "restore sequence counters too, and check them"),
     withoutAcls: flag("", "leave ACLs out: new znodes are open to all"),
-    dryRun: flag("", "only read the file and count"),
+    dryRun: flag("", "compare the file with PATH and only count what would be done"),
   },
   async confirm(_context, { file, path }, { prune, dryRun }) {
     if (!prune || dryRun) return undefined;
@@ -41,28 +41,40 @@ export const importTree = defineCommand({
     const { header, znodes: groups } = await openTreeFile(context, file);
     const root = path ?? header.path;
     refuseProtected("import", root === "/" ? "/import" : root);
-    const writer = new TreeWriter(session, {
-      signal,
-      onConflict,
-      onProgress: (written) => output.onProgress?.(written, "znodes imported"),
-    });
+    await requireParent(session, root, signal);
+    const writer = dryRun
+      ? new TreePlan(session, { signal, onConflict })
+      : new TreeWriter(session, {
+          signal,
+          onConflict,
+          onProgress: (written) => output.onProgress?.(written, "znodes imported"),
+        });
     const known = prune ? new Set<string>() : undefined;
-    let planned = 0;
     try {
       for await (const group of groups) {
         const znodes = group
           .map((znode) => toNewZnode(znode, header.path, root, { exact, withoutAcls }))
           .filter((znode) => !isServersOwn(znode.path));
         for (const znode of znodes) known?.add(znode.path);
-        planned += znodes.length;
-        if (!dryRun) await writer.add(znodes);
+        await writer.add(znodes);
         signal.throwIfAborted();
       }
-      const done = dryRun
-        ? { created: planned, overwritten: 0, unchanged: 0, skipped: 0, failures: [] }
-        : await writer.finish();
-      const pruned = known && !dryRun ? await pruneTree(context, root, known) : 0;
-      yield* reportWritten(done, { path: root, ephemerals: 0, pruned, isDryRun: dryRun });
+      const written = await writer.finish();
+      // What is there stays where not all of the file could be written.
+      const canPrune = known !== undefined && written.failures.length === 0;
+      const isKept = (path: string) => known?.has(path) === true || isServersOwn(path);
+      const surplus =
+        canPrune && (await session.exists(root, { signal }))
+          ? await surplusBelow(session, root, { isKept, signal })
+          : [];
+      const { deleted, failures } = dryRun
+        ? { deleted: surplus.length, failures: [] }
+        : await deleteZnodes(session, surplus, signal).catch((error: unknown) => {
+            const rest = "the file was written before; the same command deletes the rest";
+            throw tellInterruption(error, { verb: "deleted", path: root, rest });
+          });
+      const done = { ...written, failures: [...written.failures, ...failures] };
+      yield* reportWritten(done, { path: root, ephemerals: 0, pruned: deleted, isDryRun: dryRun });
     } catch (error) {
       throw explainWrite(error, root);
     }
@@ -87,25 +99,4 @@ function toNewZnode(
     ...(kind === "ttl" && ttlMs !== undefined && { mode: "persistentWithTtl", ttlMs }),
     ...(exact && { nextSequence }),
   };
-}
-
-/** Deletes what the file lacks, deepest first. Returns how many znodes. */
-async function pruneTree(
-  { session, signal }: Context,
-  root: string,
-  known: ReadonlySet<string>,
-): Promise<number> {
-  const surplus: string[] = [];
-  const onFailure = (_path: string, error: Error) => {
-    throw error;
-  };
-  const options = { signal, onFailure, statsOnly: true };
-  for await (const entries of readTree(session(), root, options)) {
-    for (const { path, stat } of entries) {
-      const isOurs = known.has(path) || isServersOwn(path) || path === root;
-      if (!isOurs && kindOf(stat) !== "ephemeral") surplus.push(path);
-    }
-  }
-  for (const path of surplus.reverse()) await session().delete(path, { signal });
-  return surplus.length;
 }

@@ -18,6 +18,8 @@ export type Place =
 
 const SERVER = "zk://";
 const FILE = "file:";
+/** How a place of a profile begins; there are no profiles yet. */
+const PROFILE = /^@[^/:]*:/;
 
 /** `/path`, `zk://HOST[:PORT],…/PATH` or `file:PATH`. A slash at the end names a folder. */
 export const place: ValueParser<Place> = (text, where) => {
@@ -25,6 +27,11 @@ export const place: ValueParser<Place> = (text, where) => {
     const file = text.slice(FILE.length);
     if (file === "") throw new UsageError("file: needs the path of a file");
     return { kind: "file", file };
+  }
+  if (PROFILE.test(text)) {
+    throw new UsageError(`${text} is a place of a profile, and this zksh has no profiles`, {
+      hint: "name the servers: zk://HOST[:PORT],…/PATH",
+    });
   }
   const isFolder = text.endsWith("/");
   if (!text.startsWith(SERVER))

@@ -1,8 +1,14 @@
-/** Runs a program for paths that were found: `find … -- CMD {}`. */
+/**
+ * Runs a program for paths that were found: `find … -- CMD {}`. A program that ends by SIGPIPE ends
+ * the search too: the reader of its output has gone, and would not see the rest.
+ */
+import { UsageError } from "../errors.ts";
 import type { Context } from "./command.ts";
 
-/** The system refuses longer command lines; ours stays well below its 128 KB for one word too. */
+/** In bytes. The system refuses longer command lines: from 128 KB for a word, 2 MB for all. */
 const MAX_WORDS_LENGTH = 100_000;
+/** A word's end and its place in the list of words. */
+const BYTES_PER_WORD = 9;
 const PLACE = "{}";
 
 type Argv = readonly [string, ...string[]];
@@ -17,7 +23,9 @@ export async function runPerPath(
   for await (const paths of pieces) {
     for (const path of paths) {
       const words = argv.map((word) => word.replaceAll(PLACE, () => path)) as [string, ...string[]];
-      if (!(await succeeds(context, words))) failed += 1;
+      const end = await run(context, words);
+      if (end === "no-reader") return failed;
+      if (end === "failed") failed += 1;
     }
   }
   return failed;
@@ -29,35 +37,44 @@ export async function runOnce(
   argv: Argv,
   pieces: AsyncIterable<readonly string[]>,
 ): Promise<number> {
+  const [file, ...rest] = argv;
+  if (!rest.includes(PLACE)) {
+    throw new UsageError("+ needs {} as a word of its own, where the paths go", {
+      hint: "for example find / --empty -- ls -l {} +",
+    });
+  }
   let failed = 0;
   let waiting: string[] = [];
   let length = 0;
-  const run = async () => {
-    if (waiting.length === 0) return;
+  const runWaiting = async () => {
     const given = waiting;
     waiting = [];
     length = 0;
-    const [file, ...rest] = argv;
     const words = rest.flatMap((word) => (word === PLACE ? given : [word]));
-    if (!(await succeeds(context, [file, ...words]))) failed += 1;
+    const end = await run(context, [file, ...words]);
+    if (end === "failed") failed += 1;
+    return end;
   };
   for await (const paths of pieces) {
     for (const path of paths) {
-      if (length + path.length > MAX_WORDS_LENGTH) await run();
+      const bytes = Buffer.byteLength(path) + BYTES_PER_WORD;
+      const isFull = waiting.length > 0 && length + bytes > MAX_WORDS_LENGTH;
+      if (isFull && (await runWaiting()) === "no-reader") return failed;
       waiting.push(path);
-      length += path.length + 1;
+      length += bytes;
     }
   }
-  await run();
+  if (waiting.length > 0) await runWaiting();
   return failed;
 }
 
-async function succeeds(context: Context, argv: Argv): Promise<boolean> {
+async function run(context: Context, argv: Argv): Promise<"done" | "failed" | "no-reader"> {
   const end = await context.processes.run({
     argv,
     env: context.processes.childEnvironment(context.session()),
     input: Buffer.alloc(0),
     signal: context.signal,
   });
-  return "code" in end && end.code === 0;
+  if ("code" in end) return end.code === 0 ? "done" : "failed";
+  return end.killedBy === "SIGPIPE" ? "no-reader" : "failed";
 }

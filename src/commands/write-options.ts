@@ -1,8 +1,10 @@
 /** What `cp` and `import` share: options, the question of conflicts, and their last words. */
-import { ConflictError, PartialError, UsageError } from "../errors.ts";
+import { ConflictError, NoNodeError, PartialError, UsageError } from "../errors.ts";
 import { TreeInterruptedError } from "../recipes/trees/tree-interrupted.ts";
 import type { OnConflict, WrittenTree } from "../recipes/trees/write-tree.ts";
 import type { Result } from "../results/result.ts";
+import { parentPath } from "../session/path.ts";
+import type { Session } from "../session/session.ts";
 import { option, type ValueParser } from "./arguments.ts";
 import { tellInterruption } from "./whole-tree.ts";
 
@@ -20,6 +22,22 @@ export const onConflictOption = option(
   onConflict,
   "fail, skip or overwrite: existing znodes with other data",
 );
+
+/** Every znode of a tree would be refused for the parent that its root lacks. */
+export async function requireParent(
+  session: Session,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const parent = parentPath(path);
+  if (path === "/" || (await session.exists(parent, { signal }))) return;
+  const message = `cannot create ${path}: its parent ${parent} does not exist (NoNode)`;
+  throw new NoNodeError("no-node", message, {
+    path: parent,
+    code: -101,
+    hint: `create -p ${parent} creates it`,
+  });
+}
 
 /** Errors of writing, with what to do next. */
 export function explainWrite(error: unknown, target: string): unknown {
@@ -44,7 +62,14 @@ const MAX_NAMED = 20;
 /** Says what was written; throws PartialError where some could not be. */
 export function* reportWritten(
   written: WrittenTree,
-  { path, ephemerals, pruned = 0, isDryRun = false }: WriteReport,
+  {
+    path,
+    ephemerals,
+    pruned = 0,
+    changed = [],
+    isEveryChangeKnown = true,
+    isDryRun = false,
+  }: WriteReport,
 ): Generator<Result> {
   const { created, overwritten, unchanged, skipped, failures } = written;
   for (const { path: failed, error } of failures.slice(0, MAX_NAMED))
@@ -59,6 +84,8 @@ export function* reportWritten(
     ephemerals,
     pruned,
     failed: failures.length,
+    changed,
+    isEveryChangeKnown,
     isDryRun,
   };
   const [first] = failures;
@@ -77,5 +104,8 @@ interface WriteReport {
   /** Ephemerals that were left out: they belong to sessions. */
   readonly ephemerals: number;
   readonly pruned?: number;
+  /** Of the source, while it was read. */
+  readonly changed?: readonly string[];
+  readonly isEveryChangeKnown?: boolean;
   readonly isDryRun?: boolean;
 }

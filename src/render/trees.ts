@@ -78,28 +78,41 @@ function exported(
     const again = reread > 0 ? `; ${counted(reread, "znode")} read again` : "";
     lines.push(`Exported ${counted(znodes, "znode")} of ${name(path)}${to}${left}${again}`);
   }
-  if (changed.length > 0) {
-    const verb = changed.length === 1 ? "was" : "were";
-    lines.push(
-      `${view.theme.warning("warning:")} ${counted(changed.length, "znode")} ${verb} changed during the export: ` +
-        `${changed.slice(0, MAX_NAMED).map(name).join(", ")}${changed.length > MAX_NAMED ? ", …" : ""}`,
-    );
-  }
-  if (!isEveryChangeKnown) {
-    lines.push(
-      `${view.theme.warning("warning:")} changes during the export may be missing from this list: the connection broke, ` +
-        "or the server is older than 3.6",
-    );
-  }
-  return { err: lines.map((line) => `${line}\n`).join("") };
+  const warnings = changeWarnings("export", { changed, isEveryChangeKnown }, view);
+  return { err: lines.map((line) => `${line}\n`).join("") + warnings };
+}
+
+/** What became of the source while it was read. */
+function changeWarnings(
+  work: "export" | "copy",
+  {
+    changed,
+    isEveryChangeKnown,
+  }: Pick<ExportedResult | TreeWrittenResult, "changed" | "isEveryChangeKnown">,
+  view: View,
+): string {
+  const warning = view.theme.warning("warning:");
+  const verb = changed.length === 1 ? "was" : "were";
+  const names = changed.slice(0, MAX_NAMED).map(namesFor(view)).join(", ");
+  const more = changed.length > MAX_NAMED ? ", …" : "";
+  const named =
+    changed.length === 0
+      ? ""
+      : `${warning} ${counted(changed.length, "znode")} ${verb} changed during the ${work}: ${names}${more}\n`;
+  const unknown = isEveryChangeKnown
+    ? ""
+    : `${warning} changes during the ${work} may be missing from this list: the connection broke, ` +
+      "the server is older than 3.6, or more than 10,000 znodes changed\n";
+  return named + unknown;
 }
 
 function written(result: TreeWrittenResult, view: View): Rendered {
   const { path, created, overwritten, unchanged, skipped, ephemerals, pruned, failed, isDryRun } =
     result;
-  if (view.isQuiet || (!view.isTTY && failed === 0 && !isDryRun)) return {};
+  const warnings = changeWarnings("copy", result, view);
+  if (view.isQuiet || (!view.isTTY && failed === 0 && !isDryRun)) return { err: warnings };
   const parts = [
-    `${counted(created, "znode")} ${isDryRun ? "would be written" : "created"}`,
+    `${counted(created, "znode")} ${isDryRun ? "would be created" : "created"}`,
     overwritten > 0 ? `${overwritten} overwritten` : "",
     unchanged > 0 ? `${unchanged} unchanged` : "",
     skipped > 0 ? `${skipped} skipped` : "",
@@ -109,7 +122,7 @@ function written(result: TreeWrittenResult, view: View): Rendered {
   ];
   const text = parts.filter((part) => part !== "").join(", ");
   const line = `${namesFor(view)(path)}: ${text}\n`;
-  return isDryRun || view.isTTY ? { out: line } : { err: line };
+  return isDryRun || view.isTTY ? { out: line, err: warnings } : { err: line + warnings };
 }
 
 function moved({ from, to, znodes, isAtomic, isDryRun }: TreeMovedResult, view: View): Rendered {

@@ -120,6 +120,10 @@ export interface TreeWrittenResult {
   /** Deleted, because the file lacks them. */
   readonly pruned: number;
   readonly failed: number;
+  /** Changed in the source while it was read. */
+  readonly changed: readonly string[];
+  /** False where changes may have gone unnoticed. */
+  readonly isEveryChangeKnown: boolean;
   readonly isDryRun: boolean;
 }
 

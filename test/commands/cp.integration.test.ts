@@ -14,7 +14,10 @@ describe("cp", () => {
     onTestFinished(() => other.stop());
     const target = `zk://${other.address}/copy/of`;
     const copied = await zksh(from, "cp", "-r", "-p", "--exact", "/src", target);
-    expect(copied.stderr).toContain("could not be written");
+    expect([copied.code, copied.stderr]).toEqual([
+      3,
+      "error: cannot create /copy/of: its parent /copy does not exist (NoNode)\n  create -p /copy creates it\n",
+    ]);
     expect((await zksh(other.address, "create", "/copy")).code).toBe(0);
     expect(await zksh(from, "cp", "-r", "-p", "--exact", "/src", target)).toMatchObject({
       code: 0,
@@ -22,6 +25,47 @@ describe("cp", () => {
     const source = await snapshot(session, "/src");
     source.delete("/live");
     expect(await snapshot(openFor(other.address), "/copy/of")).toEqual(source);
+  });
+
+  test("names the znodes that change in the source meanwhile", async () => {
+    const server = await freshChroot();
+    const session = openFor(server);
+    await session.create("/t", null);
+    for (let i = 0; i < 300; i++) await session.create(`/t/${i}`, Buffer.from("x"));
+    let isDone = false;
+    const writes = (async () => {
+      while (!isDone) await session.setData("/t/7", Buffer.from("y"));
+    })();
+    const { code, stderr } = await zksh(server, "cp", "-r", "/t", "/copy");
+    isDone = true;
+    await writes;
+    expect([code, stderr]).toEqual([0, expect.stringContaining("changed during the copy: /t/7")]);
+    // Nothing else changed, so nothing else is said.
+    expect(await zksh(server, "cp", "-r", "/t", "/again")).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("--dry-run tells what would be done, conflicts included, and writes nothing", async () => {
+    const server = await freshChroot();
+    await zksh(
+      server,
+      "-c",
+      "create /a 1; create /a/b 2; create /a/c 3; create /z 1; create /z/b x",
+    );
+    const plan = async (...words: string[]) => {
+      const { code, stdout, stderr } = await zksh(server, "cp", "-r", "--dry-run", ...words);
+      return [code, stdout, stderr.split("\n")[0]];
+    };
+    expect(await plan("/a", "/new")).toEqual([0, "/new: 3 znodes would be created\n", ""]);
+    const overwrite = "/z: 1 znode would be created, 1 overwritten, 1 unchanged\n";
+    expect(await plan("--on-conflict", "overwrite", "/a", "/z")).toEqual([0, overwrite, ""]);
+    expect(await plan("/a", "/z")).toEqual([5, "", "error: /z/b exists with other data"]);
+    expect((await plan("/a", "/none/new"))[0]).toBe(3);
+    expect((await zksh(server, "-c", "ls /; get /z/b")).stdout).toBe("a\nz\nx");
+  });
+
+  test("refuses a place of a profile, which this version has none of", async () => {
+    const { code, stderr } = await zksh(await freshChroot(), "cp", "@prod:/a", "/b");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("zk://HOST[:PORT],…/PATH")]);
   });
 
   test("refuses to copy a tree into itself, and what it would overwrite", async () => {

@@ -17,8 +17,9 @@ export async function zksh(server: string, ...args: string[]) {
 export async function snapshot(session: Session, root: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for await (const entries of readTree(session, root, { signal, onFailure() {} })) {
-    for (const { path, data, stat } of entries) {
-      const { acl } = await session.getAcl(path);
+    const acls = await Promise.all(entries.map(({ path }) => session.getAcl(path)));
+    for (const [index, { path, data, stat }] of entries.entries()) {
+      const acl = acls[index]?.acl;
       const below = path.slice(root.length);
       found.set(below, JSON.stringify([data?.toString("base64"), acl, nextSequence(stat)]));
     }
@@ -27,6 +28,8 @@ export async function snapshot(session: Session, root: string): Promise<Map<stri
 }
 
 export interface PlantOptions {
+  /** Left out: `/src`. */
+  readonly root?: string;
   /** What some of the znodes get; null: none. */
   readonly acl?: readonly Acl[] | null;
   readonly znodes?: number;
@@ -38,11 +41,11 @@ export interface PlantOptions {
 export async function plantRandomTree(
   session: Session,
   seed: number,
-  { acl = READ_ONLY, znodes = 25, large = 0 }: PlantOptions = {},
+  { acl = READ_ONLY, znodes = 25, large = 0, root = "/src" }: PlantOptions = {},
 ): Promise<void> {
   const random = new Random(seed);
-  await session.create("/src", Buffer.from("root"));
-  const paths = ["/src"];
+  await session.create(root, Buffer.from("root"));
+  const paths = [root];
   for (let i = 0; i < znodes; i++) {
     const parent = paths[random.index(paths.length)] as string;
     const name = random.chance(0.3) ? "job-" : `${["a b", "ü", "q\"'", "n"][random.index(4)]}${i}`;

@@ -2,7 +2,9 @@
 import { kindOf, nextSequence, ttlOf } from "../../session/node-kind.ts";
 import { movedPath } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
+import type { ChangesUnder } from "./changed-under.ts";
 import type { NewZnode } from "./new-znode.ts";
+import { TreePlan } from "./plan-tree.ts";
 import { type EntryWithAcl, readAcls } from "./read-acls.ts";
 import { readTree } from "./read-tree.ts";
 import type { WalkOptions } from "./walk.ts";
@@ -20,8 +22,10 @@ export interface CopyTreeOptions extends WalkOptions {
   /** Sequence counters too. */
   readonly exact: boolean;
   readonly onConflict: OnConflict;
-  /** Nothing is written. */
+  /** Nothing is written: the result tells what would be. */
   readonly dryRun?: boolean;
+  /** Told of every znode that was read. */
+  readonly changes?: ChangesUnder | undefined;
   /** Told now and then how many are written so far. */
   readonly onProgress?: ((written: number) => void) | undefined;
 }
@@ -40,26 +44,24 @@ export async function copyTree(
   to: TreePlace,
   options: CopyTreeOptions,
 ): Promise<CopiedTree> {
-  const { signal, onConflict, onProgress, preserve, exact, dryRun = false } = options;
+  const { signal, onConflict, onProgress, preserve, exact, changes } = options;
   const entries = readTree(from.session, from.path, options);
   const pieces: AsyncIterable<EntryWithAcl[]> = preserve
     ? readAcls(from.session, entries, options)
     : entries;
-  const writer = new TreeWriter(to.session, { signal, onConflict, onProgress });
+  const writer = options.dryRun
+    ? new TreePlan(to.session, { signal, onConflict })
+    : new TreeWriter(to.session, { signal, onConflict, onProgress });
   let ephemerals = 0;
-  let planned = 0;
   for await (const piece of pieces) {
+    for (const entry of piece) changes?.saw(entry);
     const znodes = piece
       .filter(({ stat }) => kindOf(stat) !== "ephemeral")
       .map((entry) => copyOf(entry, movedPath(entry.path, from.path, to.path), exact));
     ephemerals += piece.length - znodes.length;
-    planned += znodes.length;
-    if (!dryRun) await writer.add(znodes);
+    await writer.add(znodes);
   }
-  const written = dryRun
-    ? { created: planned, overwritten: 0, unchanged: 0, skipped: 0, failures: [] }
-    : await writer.finish();
-  return { ...written, ephemerals };
+  return { ...(await writer.finish()), ephemerals };
 }
 
 /** The znode that has to be written for a copy at `path`. */

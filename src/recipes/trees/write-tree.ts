@@ -59,6 +59,10 @@ interface AclChange {
   readonly acl: readonly Acl[];
 }
 
+export function existsWithOtherData(path: string): ConflictError {
+  return new ConflictError("node-exists", `${path} exists with other data`, { path, code: -110 });
+}
+
 export class TreeWriter {
   readonly #session: Session;
   readonly #options: WriteTreeOptions;
@@ -220,10 +224,7 @@ export class TreeWriter {
       else if (onConflict === "skip") this.#counts.skipped += 1;
       else if (onConflict === "overwrite") changed.push(znode);
       else {
-        throw new ConflictError("node-exists", `${znode.path} exists with other data`, {
-          path: znode.path,
-          code: -110,
-        });
+        throw existsWithOtherData(znode.path);
       }
       const isKept = !isEqual && onConflict === "skip";
       if (znode.acl !== undefined && !isKept) this.#acls.push({ path: znode.path, acl: znode.acl });
