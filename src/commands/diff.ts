@@ -38,18 +38,20 @@ export const diff = defineCommand({
   async *run(context, { left, right }, { brief, data, names, acl }) {
     if (names && (data || acl))
       throw new UsageError("--names cannot be combined with --data or --acl");
-    const unreadable = new Unreadable();
+    const unreadable = { left: new Unreadable(), right: new Unreadable() };
     const places = new Places(context);
     const sides = { left: formatPlace(left), right: formatPlace(right) };
     let isDifferent = false;
     try {
       const options = { data: !names, acl };
-      const differences = diffTrees(
-        await znodesOf(context, left, places, { acl, unreadable }),
-        await znodesOf(context, right, places, { acl, unreadable }),
-        options,
-      );
+      const one = await openSide(context, left, places, { acl, unreadable: unreadable.left });
+      const other = await openSide(context, right, places, { acl, unreadable: unreadable.right });
+      const differences = diffTrees(one.znodes, other.znodes, options);
       for await (const difference of differences) {
+        const { path } = difference;
+        // Nothing is known of it: it is no difference, but named in the end.
+        if (unreadable.left.covers(one.pathOf(path))) continue;
+        if (unreadable.right.covers(other.pathOf(path))) continue;
         isDifferent = true;
         yield { kind: "difference", difference, sides, isBrief: brief || names };
         context.signal.throwIfAborted();
@@ -57,7 +59,7 @@ export const diff = defineCommand({
     } finally {
       await places.close();
     }
-    yield* unreadable.report();
+    yield* unreadable.left.report(unreadable.right);
     if (isDifferent) yield { kind: "differs" };
   },
 });
@@ -67,22 +69,30 @@ interface SideOptions {
   readonly unreadable: Unreadable;
 }
 
+interface Side {
+  readonly znodes: AsyncGenerator<ComparedZnode[]>;
+  /** The whole path of a znode whose path is relative to the root. */
+  readonly pathOf: (relative: string) => string;
+}
+
 /** Throws where the root does not exist, before anything is compared. */
-async function znodesOf(
+async function openSide(
   context: Context,
   of: Place,
   places: Places,
   { acl, unreadable }: SideOptions,
-): Promise<AsyncGenerator<ComparedZnode[]>> {
+): Promise<Side> {
   const { signal } = context;
+  const below = (root: string) => (path: string) => movedPath(path, "/", root);
   if (of.kind === "file") {
     const { header, znodes } = await openTreeFile(context, of.file);
-    return fromFile(header.path, znodes, of.file);
+    return { znodes: fromFile(header.path, znodes, of.file), pathOf: below(header.path) };
   }
   const session = await places.session(of);
   const options = { signal, onFailure: unreadable.onFailure };
   const entries = readTree(session, of.path, options);
-  return comparedZnodes(of.path, acl ? readAcls(session, entries, options) : entries);
+  const pieces = acl ? readAcls(session, entries, options) : entries;
+  return { znodes: comparedZnodes(of.path, pieces), pathOf: below(of.path) };
 }
 
 async function* fromFile(

@@ -2,10 +2,10 @@ import type { NewZnode } from "../recipes/trees/new-znode.ts";
 import { TreePlan } from "../recipes/trees/plan-tree.ts";
 import { deleteZnodes, surplusBelow } from "../recipes/trees/prune-tree.ts";
 import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
-import { TreeWriter } from "../recipes/trees/write-tree.ts";
+import { TreeWriter, type WrittenTree } from "../recipes/trees/write-tree.ts";
 import { movedPath } from "../session/path.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
-import { defineCommand } from "./command.ts";
+import { type Context, defineCommand } from "./command.ts";
 import { openTreeFile } from "./open-tree-file.ts";
 import { refuseProtected, tellInterruption } from "./whole-tree.ts";
 import { explainWrite, onConflictOption, reportWritten, requireParent } from "./write-options.ts";
@@ -35,7 +35,11 @@ export const importTree = defineCommand({
     const where = path ?? "the exported path";
     return `Delete everything below ${where} that is not in ${file}?`;
   },
-  async *run(context, { file, path }, { onConflict = "fail", prune, exact, withoutAcls, dryRun }) {
+  async *run(
+    context,
+    { file, path },
+    { onConflict = "fail", prune: prunes, exact, withoutAcls, dryRun },
+  ) {
     const { signal, output } = context;
     const session = context.session();
     const { header, znodes: groups } = await openTreeFile(context, file);
@@ -49,7 +53,8 @@ export const importTree = defineCommand({
           onConflict,
           onProgress: (written) => output.onProgress?.(written, "znodes imported"),
         });
-    const known = prune ? new Set<string>() : undefined;
+    const known = prunes ? new Set<string>() : undefined;
+    let written: WrittenTree;
     try {
       for await (const group of groups) {
         const znodes = group
@@ -59,27 +64,37 @@ export const importTree = defineCommand({
         await writer.add(znodes);
         signal.throwIfAborted();
       }
-      const written = await writer.finish();
-      // What is there stays where not all of the file could be written.
-      const canPrune = known !== undefined && written.failures.length === 0;
-      const isKept = (path: string) => known?.has(path) === true || isServersOwn(path);
-      const surplus =
-        canPrune && (await session.exists(root, { signal }))
-          ? await surplusBelow(session, root, { isKept, signal })
-          : [];
-      const { deleted, failures } = dryRun
-        ? { deleted: surplus.length, failures: [] }
-        : await deleteZnodes(session, surplus, signal).catch((error: unknown) => {
-            const rest = "the file was written before; the same command deletes the rest";
-            throw tellInterruption(error, { verb: "deleted", path: root, rest });
-          });
-      const done = { ...written, failures: [...written.failures, ...failures] };
-      yield* reportWritten(done, { path: root, ephemerals: 0, pruned: deleted, isDryRun: dryRun });
+      written = await writer.finish();
     } catch (error) {
-      throw explainWrite(error, root);
+      throw explainWrite(await writer.stopped(error), root);
     }
+    // What is there stays where not all of the file could be written.
+    const canPrune = known !== undefined && written.failures.length === 0;
+    const { deleted, failures } = canPrune
+      ? await prune(context, root, { known, dryRun })
+      : { deleted: 0, failures: [] };
+    const done = { ...written, failures: [...written.failures, ...failures] };
+    yield* reportWritten(done, { path: root, ephemerals: 0, pruned: deleted, isDryRun: dryRun });
   },
 });
+
+/** Deletes what is below `root` and not in the file. */
+async function prune(
+  { session, signal }: Context,
+  root: string,
+  { known, dryRun }: { readonly known: ReadonlySet<string>; readonly dryRun: boolean },
+): Promise<Awaited<ReturnType<typeof deleteZnodes>>> {
+  if (!(await session().exists(root, { signal }))) return { deleted: 0, failures: [] };
+  const isKept = (path: string) => known.has(path) || isServersOwn(path);
+  const surplus = await surplusBelow(session(), root, { isKept, signal });
+  if (dryRun) return { deleted: surplus.length, failures: [] };
+  try {
+    return await deleteZnodes(session(), surplus, signal);
+  } catch (error) {
+    const rest = "the file was written before; the same command deletes the rest";
+    throw tellInterruption(error, { verb: "deleted", path: root, rest });
+  }
+}
 
 function isServersOwn(path: string): boolean {
   return path === "/zookeeper" || path.startsWith("/zookeeper/");

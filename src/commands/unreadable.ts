@@ -5,6 +5,7 @@
 import { PartialError } from "../errors.ts";
 import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import type { FailedResult } from "../results/znodes.ts";
+import { ancestors } from "../session/path.ts";
 
 /** Of those that are named one by one; the summary has their number. */
 const MAX_NAMED = 20;
@@ -17,11 +18,19 @@ export class Unreadable {
     this.#failures.set(path, { path, error: refusalOf(error) });
   };
 
-  /** Names them, and throws PartialError where there are any. */
-  *report(): Generator<FailedResult> {
-    const [first] = this.#failures.values();
+  /** Whether the znode at `path`, or one above it, could not be read: nothing is known of it. */
+  covers(path: string): boolean {
+    if (this.#failures.size === 0) return false;
+    return ancestors(path).some((above) => this.#failures.has(above)) || this.#failures.has(path);
+  }
+
+  /** Names them and those of the `other` side, and throws PartialError where there are any. */
+  *report(other?: Unreadable): Generator<FailedResult> {
+    const failures = [this, ...(other ? [other] : [])].flatMap((side) => [
+      ...side.#failures.values(),
+    ]);
+    const [first] = failures;
     if (!first) return;
-    const failures = [...this.#failures.values()];
     for (const { path, error } of failures.slice(0, MAX_NAMED))
       yield { kind: "failed", what: "read", path, error };
     const number = failures.length === 1 ? "1 znode" : `${failures.length} znodes`;

@@ -53,15 +53,19 @@ export async function copyTree(
     ? new TreePlan(to.session, { signal, onConflict })
     : new TreeWriter(to.session, { signal, onConflict, onProgress });
   let ephemerals = 0;
-  for await (const piece of pieces) {
-    for (const entry of piece) changes?.saw(entry);
-    const znodes = piece
-      .filter(({ stat }) => kindOf(stat) !== "ephemeral")
-      .map((entry) => copyOf(entry, movedPath(entry.path, from.path, to.path), exact));
-    ephemerals += piece.length - znodes.length;
-    await writer.add(znodes);
+  try {
+    for await (const piece of pieces) {
+      for (const entry of piece) changes?.saw(entry);
+      const znodes = piece
+        .filter(({ stat }) => kindOf(stat) !== "ephemeral")
+        .map((entry) => copyOf(entry, movedPath(entry.path, from.path, to.path), exact));
+      ephemerals += piece.length - znodes.length;
+      await writer.add(znodes);
+    }
+    return { ...(await writer.finish()), ephemerals };
+  } catch (error) {
+    throw await writer.stopped(error);
   }
-  return { ...(await writer.finish()), ephemerals };
 }
 
 /** The znode that has to be written for a copy at `path`. */

@@ -38,6 +38,11 @@ export class TreePlan {
     }
   }
 
+  /** As of TreeWriter; nothing was written that could be told of. */
+  async stopped(error: unknown): Promise<unknown> {
+    return error;
+  }
+
   async finish(): Promise<WrittenTree> {
     return { ...this.#counts, failures: this.#failures };
   }

@@ -8,6 +8,7 @@ import {
   NoNodeError,
   OperationError,
   PermissionError,
+  UsageError,
   type ZkshError,
 } from "../../errors.ts";
 
@@ -70,6 +71,7 @@ export function mayHaveBeenDone(error: unknown): boolean {
  */
 export function refusalOf(error: unknown): ZkshError {
   const concernsOne =
+    (error instanceof UsageError && error.reason === "request-too-large") ||
     error instanceof NoNodeError ||
     error instanceof PermissionError ||
     error instanceof ConflictError ||

@@ -1,7 +1,13 @@
 /** Counts what deleteTree or setTreeAcl did before an interruption, with the requests under way. */
 
 import { within } from "../../async/within.ts";
-import { InterruptedError } from "../../errors.ts";
+import {
+  ConflictError,
+  ConnectionError,
+  type ErrorDetails,
+  InterruptedError,
+  type ZkshError,
+} from "../../errors.ts";
 
 /** The work was interrupted after `done` znodes. */
 export class TreeInterruptedError extends InterruptedError {
@@ -17,6 +23,33 @@ export class TreeInterruptedError extends InterruptedError {
     this.done = done;
     this.isExact = isExact;
   }
+}
+
+/**
+ * A conflict or a lost session ended the work after `done` znodes: the same error, which says so.
+ * Requests that were under way are not counted.
+ */
+export function stoppedAfter(error: unknown, done: number): unknown {
+  if (done === 0) return error;
+  const number = `${done.toLocaleString("en-US")} ${done === 1 ? "znode" : "znodes"}`;
+  const written = `at least ${number} had been written`;
+  if (error instanceof ConflictError)
+    return new ConflictError(error.reason, `${error.message}; ${written}`, detailsOf(error));
+  if (!(error instanceof ConnectionError)) return error;
+  return new ConnectionError(error.reason, `${error.message}; ${written}`, {
+    ...detailsOf(error),
+    hint: "the same command goes on where it stopped",
+  });
+}
+
+function detailsOf(error: ZkshError): ErrorDetails {
+  const { code, path, hint } = error;
+  return {
+    ...(code !== undefined && { code }),
+    ...(path !== undefined && { path }),
+    ...(hint !== undefined && { hint }),
+    cause: error,
+  };
 }
 
 /** A request for some znodes whose outcome has not been handled yet. */

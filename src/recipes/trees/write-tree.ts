@@ -19,7 +19,12 @@ import {
   refusalOf,
   type TreeFailure,
 } from "./tree-failures.ts";
-import { treeInterrupted, type UnfinishedRequest } from "./tree-interrupted.ts";
+import {
+  stoppedAfter,
+  TreeInterruptedError,
+  treeInterrupted,
+  type UnfinishedRequest,
+} from "./tree-interrupted.ts";
 
 /** What happens to a znode that exists already with other data. */
 export type OnConflict = "fail" | "skip" | "overwrite";
@@ -115,18 +120,26 @@ export class TreeWriter {
     });
   }
 
-  /** An interruption is thrown with the number of znodes that were written until then. */
+  /**
+   * The error to throw where the source of the znodes, or the writer, fails with `error`: it tells
+   * how many were written until then.
+   */
+  async stopped(error: unknown): Promise<unknown> {
+    if (error instanceof TreeInterruptedError) return error;
+    const done = this.#counts.created + this.#counts.overwritten;
+    if (!(error instanceof InterruptedError)) return stoppedAfter(error, done);
+    const batches = this.#underWay.map(({ znodes, outcome }) => ({
+      outcome,
+      znodes: znodes.length,
+    }));
+    return treeInterrupted(error, done, [...batches, ...this.#singles]);
+  }
+
   async #counting<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof InterruptedError)) throw error;
-      const batches = this.#underWay.map(({ znodes, outcome }) => ({
-        outcome,
-        znodes: znodes.length,
-      }));
-      const done = this.#counts.created + this.#counts.overwritten;
-      throw await treeInterrupted(error, done, [...batches, ...this.#singles]);
+      throw error instanceof InterruptedError ? await this.stopped(error) : error;
     }
   }
 
