@@ -7,6 +7,7 @@ import { parseAcl } from "../session/acl.ts";
 import { refuseSteps, resolvePath, validatePath } from "../session/path.ts";
 import type { Acl } from "../session/session.ts";
 import { parseDuration, parseZkcliDuration } from "../text/duration.ts";
+import type { PathGlob } from "./glob-paths.ts";
 import type { InnerLine, InnerLineOptions } from "./inner-line.ts";
 
 /** Reads what an argument only names: the data of `-` (stdin) and `@file`, and lines in a line. */
@@ -14,6 +15,7 @@ export interface Reader {
   /** Throws UsageError when it is called twice for one line. */
   stdin(): Promise<Buffer>;
   file(path: string): Promise<Buffer>;
+  paths(glob: PathGlob): Promise<readonly string[]>;
   /** Parses lines with the declarations of other commands. Throws UsageError. */
   lines(text: string | Uint8Array, how: InnerLineOptions): Promise<readonly InnerLine[]>;
 }

@@ -1,7 +1,8 @@
 import type { Result } from "../results/result.ts";
-import { option, required, version, znodePath } from "./arguments.ts";
+import { option, required, version } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
+import { globPaths } from "./glob-paths.ts";
 import { expectedVersion } from "./request-options.ts";
 import {
   type FurtherWord,
@@ -23,7 +24,7 @@ export const deleteNode = defineCommand({
     "delete -v VERSION PATH.",
   examples: ["delete /app/old", "delete -v 3 /app/old", "delete /app/old/a /app/old"],
   effect: "write",
-  args: { path: required(znodePath, "the znode"), paths: furtherPaths },
+  args: { path: required(globPaths, "the znode"), paths: furtherPaths },
   options: {
     version: option("-v", "version", version, "delete only if the data has this version"),
     fenced: fencedFlag,
@@ -46,7 +47,9 @@ export const deleteNode = defineCommand({
       await namingRoot(namingVersion(writer.delete(path, how), path, how), path);
       return { kind: "deleted", path, ...(oldWord !== undefined && { oldForm: "delete" }) };
     };
-    return paths.length === 1 ? deleteOne(args.path) : forEachPath(paths, "delete", deleteOne);
+    return paths.length === 1
+      ? deleteOne(paths[0] as string)
+      : forEachPath(paths, "delete", deleteOne);
   },
 });
 
@@ -58,7 +61,7 @@ function wordsOf({
   path,
   paths,
 }: {
-  readonly path: string;
+  readonly path: readonly string[];
   readonly paths: readonly FurtherWord[];
 }) {
   return pathWords(path, paths, ({ text }) => isVersion(text));

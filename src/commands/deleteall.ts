@@ -3,8 +3,9 @@ import { countBelow } from "../recipes/trees/count-below.ts";
 import { deleteTree } from "../recipes/trees/delete-tree.ts";
 import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import type { Result } from "../results/result.ts";
-import { flag, option, required, type ValueParser, znodePath } from "./arguments.ts";
+import { flag, option, required, type ValueParser } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { globPaths } from "./glob-paths.ts";
 import { furtherPaths, pathWords } from "./several-paths.ts";
 import {
   describeTrees,
@@ -31,7 +32,7 @@ export const deleteall = defineCommand({
     "deleted is reported with the reason, the others are deleted, and the exit code is 8.",
   examples: ["deleteall /app/old", "deleteall --dry-run /app/old", "deleteall /app/old /app/older"],
   effect: "write",
-  args: { path: required(znodePath, "the top of the tree"), paths: furtherPaths },
+  args: { path: required(globPaths, "the top of the tree"), paths: furtherPaths },
   options: {
     batch: option(
       "-b",

@@ -1,6 +1,7 @@
 import type { Result } from "../results/result.ts";
-import { required, znodePath } from "./arguments.ts";
+import { required } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { globPaths } from "./glob-paths.ts";
 import { forEachPath, furtherPaths, pathWords } from "./several-paths.ts";
 
 export const exists = defineCommand({
@@ -10,7 +11,7 @@ export const exists = defineCommand({
     "tab, true or false.",
   examples: ["exists /zookeeper", "exists /app /app/config"],
   effect: "read",
-  args: { path: required(znodePath, "the znode"), paths: furtherPaths },
+  args: { path: required(globPaths, "the znode"), paths: furtherPaths },
   options: {},
   oneFlight: (_context, { path, paths }) => pathWords(path, paths).paths.length === 1,
   run({ session, signal }, args) {
@@ -20,6 +21,6 @@ export const exists = defineCommand({
       const found = await session().exists(path, { signal });
       return { kind: "existence", path, exists: found !== undefined, isOneOfMany };
     };
-    return isOneOfMany ? forEachPath(paths, "read", askOne) : askOne(args.path);
+    return isOneOfMany ? forEachPath(paths, "read", askOne) : askOne(paths[0] as string);
   },
 });

@@ -1,8 +1,9 @@
 import { UsageError } from "../errors.ts";
 import type { DataResult } from "../results/znodes.ts";
-import { flag, option, required, znodePath } from "./arguments.ts";
+import { flag, option, required } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { viewed, viewKind } from "./data-view.ts";
+import { globPaths } from "./glob-paths.ts";
 import { readOptions } from "./request-options.ts";
 import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-paths.ts";
 
@@ -14,7 +15,7 @@ export const get = defineCommand({
     "get PATH watch is zkCli's form of get -w PATH.",
   examples: ["get -s /app/config", "get /app/config /app/limits", "get --view gzip /app/state"],
   effect: "read",
-  args: { path: required(znodePath, "the znode"), paths: furtherPaths },
+  args: { path: required(globPaths, "the znode"), paths: furtherPaths },
   options: {
     stat: flag("-s", "print the stat too"),
     watch: flag("-w", "report the next change (only in the shell)"),
@@ -38,6 +39,8 @@ export const get = defineCommand({
       return { kind: "data", path, data, stat, withStat, encoding, isWhole, isOneOfMany, oldForm };
     };
     const show = (result: DataResult) => viewed(result, view, context.output.isForPeople);
-    return isOneOfMany ? forEachPath(paths, "read", getOne, show) : getOne(args.path).then(show);
+    return isOneOfMany
+      ? forEachPath(paths, "read", getOne, show)
+      : getOne(paths[0] as string).then(show);
   },
 });

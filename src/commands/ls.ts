@@ -3,10 +3,12 @@ import type { Result } from "../results/result.ts";
 import type { OldForm } from "../results/znodes.ts";
 import { joinPath } from "../session/path.ts";
 import type { Stat } from "../session/session.ts";
-import { flag, optional, znodePath } from "./arguments.ts";
+import { flag, optional } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { globPaths } from "./glob-paths.ts";
 import { longListing, longTree } from "./long-listing.ts";
 import { oldWatch, readOptions } from "./request-options.ts";
+import { forEachPath } from "./several-paths.ts";
 import { treePaths } from "./whole-tree.ts";
 
 /** On a terminal, up to this many children are marked as ephemeral or as having children. */
@@ -22,7 +24,7 @@ export const ls = defineCommand({
   examples: ["ls /", "ls -l /zookeeper", "ls -s /zookeeper", "ls -R /zookeeper"],
   effect: "read",
   args: {
-    path: optional(znodePath, "the znode (default: the working znode)"),
+    path: optional(globPaths, "the znode (default: the working znode)"),
     watch: optional(oldWatch, "the word watch: zkCli's old form of -w"),
   },
   options: {
@@ -32,14 +34,14 @@ export const ls = defineCommand({
     recursive: flag("-R", "list all znodes below, one path per line"),
   },
   oneFlight: ({ output }, _args, { recursive, long }) => !recursive && !long && !output.isForPeople,
-  run(context, { path = context.shell.cwd, watch: old = false }, { long, stat, watch, recursive }) {
-    if (recursive) return listTree(context, path, { long, watch: watch || old });
-    return listChildren(context, path, {
-      long,
-      stat,
-      watch: watch || old,
-      ...(old && { oldForm: "ls" }),
-    });
+  run(context, { path: paths = [context.shell.cwd], watch: old = false }, options) {
+    const { long, stat, recursive } = options;
+    const watch = options.watch || old;
+    if (recursive) return listTrees(context, paths, { long, watch });
+    const how: ListOptions = { long, stat, watch, ...(old && { oldForm: "ls" }) };
+    if (paths.length === 1) return listChildren(context, paths[0] as string, how);
+    const listOne = (path: string) => listChildren(context, path, { ...how, isOneOfMany: true });
+    return forEachPath(paths, "read", listOne);
   },
 });
 
@@ -48,12 +50,13 @@ interface ListOptions {
   readonly stat: boolean;
   readonly watch: boolean;
   readonly oldForm?: OldForm;
+  readonly isOneOfMany?: boolean;
 }
 
 async function listChildren(
   context: Context,
   path: string,
-  { long, stat: withStat, watch, ...more }: ListOptions,
+  { long, stat: withStat, watch, oldForm, isOneOfMany = false }: ListOptions,
 ): Promise<Result> {
   const session = context.session();
   const options = readOptions(context, watch);
@@ -63,7 +66,7 @@ async function listChildren(
   children.sort();
   if (long) {
     const paths = children.map((name) => joinPath(path, name));
-    return { ...(await longListing(context, paths)), ...(stat && { stat }) };
+    return { ...(await longListing(context, paths)), path, ...(stat && { stat }), isOneOfMany };
   }
   const childStats = context.output.isForPeople ? await lookAt(context, path, children) : undefined;
   return {
@@ -72,7 +75,8 @@ async function listChildren(
     children,
     ...(stat && { stat }),
     ...(childStats && { childStats }),
-    ...more,
+    ...(oldForm && { oldForm }),
+    isOneOfMany,
   };
 }
 
@@ -97,12 +101,19 @@ async function lookAt(
   return stats;
 }
 
-function listTree(
+function listTrees(
   context: Context,
-  root: string,
+  roots: readonly string[],
   { long, watch }: Pick<ListOptions, "long" | "watch">,
 ): AsyncIterable<Result> {
   readOptions(context, watch);
   if (watch) throw new UsageError("-w cannot be combined with -R");
-  return long ? longTree(context, root) : treePaths(context, root);
+  return eachTree(roots, (root) => (long ? longTree(context, root) : treePaths(context, root)));
+}
+
+async function* eachTree(
+  roots: readonly string[],
+  list: (root: string) => AsyncIterable<Result>,
+): AsyncGenerator<Result> {
+  for (const root of roots) yield* list(root);
 }

@@ -4,7 +4,8 @@ import { exitCodeOf } from "../exit-codes.ts";
 import { refusalOf, type TreeFailure } from "../recipes/trees/tree-failures.ts";
 import type { Result } from "../results/result.ts";
 import type { FailedResult } from "../results/znodes.ts";
-import { rest, type ValueParser, znodePath } from "./arguments.ts";
+import { Outside, rest, type ValueParser } from "./arguments.ts";
+import { globPaths } from "./glob-paths.ts";
 
 /**
  * A word behind the first path: another path, or the last word of zkCli's old form (`get path
@@ -13,13 +14,15 @@ import { rest, type ValueParser, znodePath } from "./arguments.ts";
 export interface FurtherWord {
   readonly text: string;
   /** Undefined in zkCli's own dialect, which knows one path only and ignores further words. */
-  readonly path: string | undefined;
+  readonly paths: readonly string[] | undefined;
 }
 
-const furtherWord: ValueParser<FurtherWord> = (text, where) => ({
-  text,
-  path: where.isVerbatim ? undefined : (znodePath(text, where) as string),
-});
+const furtherWord: ValueParser<FurtherWord> = (text, where) => {
+  if (where.isVerbatim) return { text, paths: undefined };
+  const paths = globPaths(text, where);
+  if (!(paths instanceof Outside)) return { text, paths };
+  return new Outside(async (reader) => ({ text, paths: await paths.read(reader) }));
+};
 
 export const furtherPaths = rest(furtherWord, "more znodes");
 
@@ -31,19 +34,19 @@ export interface PathWords {
 
 /** `isOldWord` tells whether the only word behind the first path belongs to zkCli's old form. */
 export function pathWords(
-  first: string,
+  first: readonly string[],
   further: readonly FurtherWord[],
   isOldWord: (word: FurtherWord) => boolean = () => false,
 ): PathWords {
   const [second] = further;
-  const isAlone = further.length === 1 || second?.path === undefined;
-  if (second && isAlone && isOldWord(second)) return { paths: [first], oldWord: second.text };
-  return { paths: [first, ...further.flatMap(({ path }) => path ?? [])] };
+  const isAlone = further.length === 1 || second?.paths === undefined;
+  if (second && isAlone && isOldWord(second)) return { paths: first, oldWord: second.text };
+  return { paths: [...first, ...further.flatMap(({ paths }) => paths ?? [])] };
 }
 
 /** `get path watch`: zkCli itself takes any word for it. */
-export function isOldWatch({ text, path }: FurtherWord): boolean {
-  return path === undefined || ["watch", "true", "1"].includes(text);
+export function isOldWatch({ text, paths }: FurtherWord): boolean {
+  return paths === undefined || ["watch", "true", "1"].includes(text);
 }
 
 /** Limits memory: all replies of a group, up to 1 MB each, are kept together. */
@@ -111,7 +114,7 @@ const PARTICIPLES = {
 export function refuseVersions(further: readonly FurtherWord[]): void {
   const number =
     further.length > 1
-      ? further.find(({ text, path }) => path !== undefined && isVersion(text))
+      ? further.find(({ text, paths }) => paths !== undefined && isVersion(text))
       : undefined;
   if (!number) return;
   throw new UsageError(`'${number.text}' could be a version or a path`, {

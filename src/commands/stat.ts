@@ -1,7 +1,8 @@
 import { NoNodeError } from "../errors.ts";
 import type { Result } from "../results/result.ts";
-import { flag, required, znodePath } from "./arguments.ts";
+import { flag, required } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { globPaths } from "./glob-paths.ts";
 import { readOptions } from "./request-options.ts";
 import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-paths.ts";
 
@@ -13,7 +14,7 @@ export const stat = defineCommand({
     "PATH.",
   examples: ["stat /zookeeper", "stat /zookeeper /zookeeper/config"],
   effect: "read",
-  args: { path: required(znodePath, "the znode"), paths: furtherPaths },
+  args: { path: required(globPaths, "the znode"), paths: furtherPaths },
   options: { watch: flag("-w", "report the next change (only in the shell)") },
   oneFlight: (_context, { path, paths }) => pathWords(path, paths, isOldWatch).paths.length === 1,
   run(context, args, { watch }) {
@@ -27,6 +28,6 @@ export const stat = defineCommand({
         throw new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, { code: -101, path });
       return { kind: "stat", path, stat: found, isOneOfMany, ...(isOld && { oldForm: "stat" }) };
     };
-    return isOneOfMany ? forEachPath(paths, "read", statOne) : statOne(args.path);
+    return isOneOfMany ? forEachPath(paths, "read", statOne) : statOne(paths[0] as string);
   },
 });

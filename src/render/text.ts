@@ -57,10 +57,16 @@ function textRenderers(view: View): ResultRenderers {
   return {
     data: (result) => headed(result, textData(result, view, stat), view),
     children: (result) => ({
-      out: textChildren(result, view) + (result.stat ? stat(result.stat) : ""),
+      out:
+        listHead(result, view) +
+        textChildren(result, view) +
+        (result.stat ? stat(result.stat) : ""),
     }),
     "long-listing": (result) => ({
-      out: textLongListing(result, view) + (result.stat ? stat(result.stat) : ""),
+      out:
+        listHead(result, view) +
+        textLongListing(result, view) +
+        (result.stat ? stat(result.stat) : ""),
     }),
     paths: ({ paths }) => ({ out: oneALine(paths.map(name)) }),
     ...treeRenderers(view),
@@ -221,6 +227,15 @@ function headed(
 
 function withLineEnd(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+/** One of several lists begins with its znode, as with ls of Unix. */
+function listHead(
+  { path, isOneOfMany }: { readonly path?: string; readonly isOneOfMany?: boolean },
+  view: View,
+): string {
+  if (!isOneOfMany || path === undefined) return "";
+  return `${view.theme.heading(`${namesFor(view)(path)}:`)}\n`;
 }
 
 function textChildren({ children, childStats }: ChildrenResult, view: View): string {

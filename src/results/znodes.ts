@@ -38,6 +38,8 @@ export interface ChildrenResult {
   /** Stats of children by name, as far as they were looked up. */
   readonly childStats?: ReadonlyMap<string, Stat>;
   readonly oldForm?: OldForm;
+  /** The children of several znodes are listed. */
+  readonly isOneOfMany?: boolean;
 }
 
 /** Znodes with their stats, one a row: `ls -l`. With -R one of many pieces. */
@@ -50,6 +52,10 @@ export interface LongListingResult {
   readonly isContinued: boolean;
   /** The parent's stat, when it was asked for. */
   readonly stat?: Stat;
+  /** The parent; undefined with -R. */
+  readonly path?: string;
+  /** The children of several znodes are listed. */
+  readonly isOneOfMany?: boolean;
 }
 
 /** A piece of a recursive listing: absolute paths. */

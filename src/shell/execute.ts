@@ -5,8 +5,15 @@ import { ExitCode, exitCodeOfResult } from "../exit-codes.ts";
 import type { Io } from "../io/io.ts";
 import type { Rendered, Renderer, Status } from "../render/renderer.ts";
 import { type Control, isControl, type Result } from "../results/result.ts";
+import { shorten } from "../text/shorten.ts";
 import { Frame } from "./frame.ts";
-import { fetchOutside, hasOutside, outsideReader, type Values } from "./outside-values.ts";
+import {
+  fetchOutside,
+  hasOutside,
+  type MatchedGlob,
+  outsideReader,
+  type Values,
+} from "./outside-values.ts";
 import type { Invocation } from "./parsing/parser.ts";
 
 /** Asks the user. Present only if a user can answer. */
@@ -72,7 +79,8 @@ export async function begin(invocation: Invocation, execution: Execution): Promi
   const reader = outsideReader(execution);
   const args = await fetchOutside(invocation.args, reader);
   const options = await fetchOutside(invocation.options, reader);
-  const context = await askFirst(invocation, args, options, execution);
+  const values = { args, options, globs: reader.globs };
+  const context = await askFirst(invocation, values, execution);
   return start({ ...invocation, args, options }, { ...execution, context });
 }
 
@@ -119,12 +127,14 @@ function start(invocation: Invocation, execution: Execution): Running {
 /** Asks the command's question, if any, and returns a context with the answer. */
 async function askFirst(
   { entry, command }: Invocation,
-  args: Values,
-  options: Values,
+  { args, options, globs }: LineValues,
   { context, asker: given }: Execution,
 ): Promise<Context> {
   const wanted = command.secret?.(args, options);
-  const question = given === "yes" ? undefined : await command.confirm?.(context, args, options);
+  const ask =
+    command.confirm ??
+    (command.effect === "write" ? () => aboutGlobs(entry.name, globs) : undefined);
+  const question = given === "yes" ? undefined : await ask?.(context, args, options);
   if (question === undefined && wanted === undefined) return context;
   const asker = typeof given === "function" ? given() : given;
   if (question !== undefined && asker !== "yes") {
@@ -151,6 +161,29 @@ async function askFirst(
   }
   const secret = await asker.secret(wanted.question, context.signal);
   return { ...context, input: { ...context.input, secret } };
+}
+
+/** The values of a line, and what its globs stand for. */
+interface LineValues {
+  readonly args: Values;
+  readonly options: Values;
+  readonly globs: readonly MatchedGlob[];
+}
+
+/** The znodes that a question names. */
+const MAX_NAMED = 20;
+/** Longer paths are shortened there. */
+const MAX_NAME = 60;
+
+/** A line that writes must not change more than its author has thought of. */
+function aboutGlobs(command: string, globs: readonly MatchedGlob[]): string | undefined {
+  if (globs.length === 0) return undefined;
+  const paths = globs.flatMap((one) => one.paths);
+  const named = paths.slice(0, MAX_NAMED).map((path) => shorten(path, MAX_NAME));
+  const more = paths.length > named.length ? `, and ${paths.length - named.length} more` : "";
+  const what = paths.length === 1 ? "1 znode" : `${paths.length.toLocaleString("en-US")} znodes`;
+  const patterns = globs.map(({ glob }) => shorten(glob, MAX_NAME)).join(" and ");
+  return `${command} ${what} that match ${patterns} (${named.join(", ")}${more})?`;
 }
 
 class OneResult implements Running {

@@ -29,9 +29,15 @@ export async function fetchOutside(values: Values, reader: Reader): Promise<Valu
   return Object.fromEntries(await Promise.all(fetched));
 }
 
+/** A glob of the line, with the znodes that it stands for. */
+export interface MatchedGlob {
+  readonly glob: string;
+  readonly paths: readonly string[];
+}
+
 interface Sources {
   readonly io: Io;
-  readonly context: Pick<Context, "signal">;
+  readonly context: Pick<Context, "signal" | "session">;
   /** Reads the bytes for `-`. Default: stdin. */
   readonly readStdin?: () => Promise<Buffer>;
 }
@@ -40,8 +46,9 @@ export function outsideReader({
   io,
   context,
   readStdin = () => readAll(io.stdin, context.signal),
-}: Sources): Reader {
+}: Sources): Reader & { readonly globs: readonly MatchedGlob[] } {
   let isStdinTaken = false;
+  const globs: MatchedGlob[] = [];
   const reader: Reader = {
     async stdin() {
       if (isStdinTaken)
@@ -56,10 +63,18 @@ export function outsideReader({
         throw new UsageError(cannotRead(path, cause), { cause });
       }
     },
+    async paths({ path, glob }) {
+      const { matchGlob } = await import("../recipes/trees/match-glob.ts");
+      const { session, signal } = context;
+      const paths = await matchGlob(session(), { path, glob }, { signal });
+      if (paths === undefined) return [path];
+      globs.push({ glob, paths });
+      return paths;
+    },
     async lines(text, how) {
       const { parseInnerLines } = await import("./parsing/inner-lines.ts");
       return parseInnerLines(text, how, (values) => fetchOutside(values, reader));
     },
   };
-  return reader;
+  return { ...reader, globs };
 }

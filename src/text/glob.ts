@@ -3,6 +3,16 @@
 /** The characters with a meaning in patterns. */
 export const GLOB_CHARACTERS = /[*?[]/;
 
+/** True if a character of the pattern has a meaning: not after a backslash, a [ only with its ]. */
+export function hasGlob(pattern: string): boolean {
+  return /[*?]|\[[!^]?[\s\S][^\]]*\]/.test(pattern.replace(/\\./gs, ""));
+}
+
+/** The text that a pattern without {@link hasGlob} matches. */
+export function unescapeGlob(pattern: string): string {
+  return pattern.replace(/\\(.)/gs, "$1");
+}
+
 /** The pattern that only this text matches. */
 export function literalGlob(text: string): string {
   return text.replace(/[*?[\]\\]/g, "\\$&");

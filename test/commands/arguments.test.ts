@@ -77,6 +77,7 @@ describe("data", () => {
   const reader = {
     stdin: async () => Buffer.from("stdin"),
     file: async (path: string) => Buffer.from(`file ${path}`),
+    paths: async () => [],
     lines: async () => [],
   };
   test.each([

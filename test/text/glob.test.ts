@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { globMatcher } from "../../src/text/glob.ts";
+import { describe, expect, test } from "vitest";
+import { globMatcher, hasGlob, literalGlob, unescapeGlob } from "../../src/text/glob.ts";
 
 test.each([
   ["*", "anything", true],
@@ -24,4 +24,23 @@ test.each([
 test("a pattern of many stars is matched against a long name without backtracking for ever", () => {
   const matches = globMatcher(`${"*a".repeat(50)}b`);
   expect(matches("a".repeat(50_000))).toBe(false);
+});
+
+describe("whether a path is a glob", () => {
+  test.each(["*", "a?", "[a]", "x[!a-z]", "[]]", "\\\\*"])("%s is one", (pattern) => {
+    expect(hasGlob(pattern)).toBe(true);
+  });
+
+  test.each(["", "a", "[", "a]", "[]", "\\*", "\\[a]", "a\\?b"])("%s is none", (pattern) => {
+    expect(hasGlob(pattern)).toBe(false);
+  });
+
+  test("a literal glob matches its own text alone", () => {
+    for (const text of ["*", "a[b]?", "\\", "x\\*"]) {
+      expect(hasGlob(literalGlob(text))).toBe(false);
+      expect(unescapeGlob(literalGlob(text))).toBe(text);
+      expect(globMatcher(literalGlob(text))(text)).toBe(true);
+      expect(globMatcher(literalGlob(text))("other")).toBe(false);
+    }
+  });
 });

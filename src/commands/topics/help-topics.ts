@@ -147,6 +147,13 @@ export const topics: readonly Topic[] = [
         rows: [
           { term: "-", summary: "as data: all of stdin, byte for byte" },
           { term: "@file", summary: "as data: the contents of the file; @@x is the text @x" },
+          {
+            term: "/a/*/b",
+            summary:
+              "ls, get, stat, exists, delete and deleteall: each znode that matches; * ? and [a-z] stand for names of one " +
+              "level, quoted ones for themselves. A znode of exactly that name is meant alone. A command that writes asks " +
+              "first, with the list",
+          },
           { term: "a/b, ..", summary: "paths without a leading / start at the working znode (cd)" },
         ],
       },

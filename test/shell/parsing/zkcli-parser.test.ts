@@ -94,7 +94,7 @@ describe("words", () => {
   test("paths are absolute, until a cd", async () => {
     await expect(parseLine("get p")).rejects.toThrow("Path must start with / character");
     const { args } = await parse(["get", "p"], { commands, cwd: "/w", dialect: "zkcli" });
-    expect(args.path).toBe("/w/p");
+    expect(args.path).toEqual(["/w/p"]);
   });
 
   test("an unknown command is a usage error", async () => {
