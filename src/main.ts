@@ -23,6 +23,7 @@ import { PrivateServer } from "./shell/private-server.ts";
 import { ErrorReporter } from "./shell/reports/error-reporter.ts";
 import type { Runtime, Services } from "./shell/runtime.ts";
 import { Trace } from "./shell/trace.ts";
+import { TypedPasswords } from "./shell/typed-passwords.ts";
 import { escapeName } from "./text/escape.ts";
 
 /**
@@ -68,7 +69,8 @@ export async function main(
     if (settings.isEmbedded) privateServer = new PrivateServer(startServer);
     const { signal } = signals;
     const common = { io, services, program, signal, reporter, startServer, privateServer };
-    const runtime: Runtime = { ...common, ...messages(io, settings) };
+    const passwords = new TypedPasswords(io, signal);
+    const runtime: Runtime = { ...common, ...messages(io, settings), passwords };
     const frontEnd = new FrontEnd(settings, runtime);
     reporter.useSessions(() => frontEnd.openSession());
     const code = await Promise.race([runFrontEnd(line.words, frontEnd), rejectWhenIdle(services)]);

@@ -6,7 +6,7 @@ export const addauth = defineCommand({
   details:
     "addauth digest USER asks for the password and does not show it. The identity belongs to " +
     "this session and to every " +
-    "later session of the same shell. For a single command, use --auth SCHEME:CRED.",
+    "later session of the same shell. For a single command, use --auth SCHEME:CRED. SASL is another thing: see help sasl.",
   examples: ["addauth digest ann", "addauth digest ann:secret"],
   effect: "none",
   args: {
@@ -28,6 +28,12 @@ export const addauth = defineCommand({
     if (scheme.includes(":")) {
       throw new UsageError("a scheme contains no colon", {
         hint: "write addauth SCHEME CRED, for example addauth digest USER",
+      });
+    }
+    // Servers refuse the scheme and hang up: the login comes before anything else on a connection.
+    if (scheme.toLowerCase() === "sasl") {
+      throw new UsageError("addauth cannot log in by SASL", {
+        hint: "start zksh with --sasl digest:USER, or with --jaas FILE",
       });
     }
     if (scheme === "digest" && auth === "") {

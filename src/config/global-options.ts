@@ -82,6 +82,24 @@ export const globalOptions = [
     summary: "the same from a file, one SCHEME:CRED per line",
   },
   {
+    name: "sasl",
+    value: "digest:USER",
+    env: "ZKSH_SASL",
+    summary: "log in by SASL DIGEST-MD5; the password is asked for",
+  },
+  {
+    name: "sasl-file",
+    value: "FILE",
+    env: "ZKSH_SASL_FILE",
+    summary: "the password, or digest:USER:PASSWORD (mode 0600)",
+  },
+  {
+    name: "jaas",
+    value: "FILE[#SECTION]",
+    env: "ZKSH_JAAS",
+    summary: "log in as this Java login configuration says",
+  },
+  {
     name: "tls",
     env: "ZKSH_TLS",
     isPassedOn: true,

@@ -1,11 +1,18 @@
 /** The options of a session: the settings together with the contents of the files they name. */
 import { UsageError } from "../errors.ts";
 import { isSocket, parseConnectString } from "../session/connect-string.ts";
-import type { SessionOptions, TlsOptions } from "../session/options.ts";
+import type { SaslOptions, SessionOptions, TlsOptions } from "../session/options.ts";
 import { cannotRead } from "../text/file-failures.ts";
 import type { TlsProperties } from "./client-properties.ts";
+import type { LoginSources } from "./sasl-login.ts";
+import type { SaslSetting } from "./sasl-settings.ts";
 import { parseAuth, type Settings, tlsDisagreement } from "./settings.ts";
-import { openFileWarning, sessionWarnings, type Warnings } from "./warnings.ts";
+import {
+  openFileWarning,
+  sessionWarnings,
+  visiblePasswordWarning,
+  type Warnings,
+} from "./warnings.ts";
 
 /** `option` is the option or property that names the file. */
 export type ReadFile = (path: string, option: string) => Promise<Buffer>;
@@ -35,18 +42,23 @@ export async function sessionOptions(
 }
 
 /** Files that hold a secret, by the option or property that names them. */
-const SECRET_FILE = /^(--auth-file|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
+const SECRET_FILE =
+  /^(--auth-file|--sasl-file|--jaas|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
 
 interface Files {
   readFile(path: string): Promise<Buffer>;
   /** Whether users other than its owner may read a file. */
   readonly isReadableByOthers: ((path: string) => Promise<boolean>) | undefined;
+  askPassword(username: string): Promise<string>;
 }
 
-/** As {@link sessionOptions}; tells what is risky about the options and about their files. */
+/**
+ * As {@link sessionOptions}, with the login by SASL; tells what is risky about the options and
+ * about their files.
+ */
 export async function checkedOptions(
   settings: Settings,
-  { readFile, isReadableByOthers }: Files,
+  { readFile, isReadableByOthers, askPassword }: Files,
   warnings: Warnings,
   target: string | undefined,
 ): Promise<SessionOptions> {
@@ -57,10 +69,28 @@ export async function checkedOptions(
   };
   const options = await sessionOptions(settings, read, target);
   await warnings.tell(sessionWarnings(options));
+  // As TLS: a private server on this machine knows no users.
+  const setting = options.servers.every(isSocket) ? undefined : settings.sasl;
+  const sasl = await loginOf(setting, {
+    readFile: (option, path) => readOrExplain(option, path, read),
+    askPassword,
+  });
+  if (setting?.from === "user" && setting.isVisible)
+    await warnings.tell([visiblePasswordWarning("--sasl", "--sasl-file FILE")]);
   for (const [path, option] of secrets) {
     if (await isReadableByOthers?.(path)) await warnings.tell([openFileWarning(option, path)]);
   }
-  return options;
+  return { ...options, ...(sasl && { sasl }) };
+}
+
+async function loginOf(
+  setting: SaslSetting | undefined,
+  sources: LoginSources,
+): Promise<SaslOptions | undefined> {
+  if (setting === undefined) return undefined;
+  // Most sessions do not log in: loaded only for those that do.
+  const { saslLogin } = await import("./sasl-login.ts");
+  return saslLogin(setting, sources);
 }
 
 type ReadNamed = (option: string, path: string) => Promise<Buffer>;

@@ -5,6 +5,7 @@ import type { ColorChoice, OutputFormat } from "../render/renderer.ts";
 import { parseConnectString } from "../session/connect-string.ts";
 import type { SessionOptions } from "../session/options.ts";
 import { type GlobalFlags, globalOptions, globalSpelling } from "./global-options.ts";
+import { type SaslSetting, saslEnvironment, saslSetting } from "./sasl-settings.ts";
 import { SettingReader, type Variables } from "./setting-reader.ts";
 
 /** What the process knows besides its arguments. */
@@ -22,6 +23,8 @@ export interface Settings {
   readonly files: SettingFiles;
   /** TLS as the command line and the environment set it; undefined when they do not. */
   readonly tls: TlsSetting | undefined;
+  /** Who logs in by SASL; undefined for nobody. */
+  readonly sasl: SaslSetting | undefined;
   readonly output: OutputFormat;
   readonly color: ColorChoice;
   readonly isEmbedded: boolean;
@@ -72,11 +75,13 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
       });
     }
   }
+  const sasl = saslSetting(flags, info.env);
   return {
     session: sessionSettings(reader),
-    environment: passedOn(flags),
+    environment: { ...passedOn(flags), ...saslEnvironment(sasl) },
     files: fileSettings(reader),
     tls: tlsSettings(reader),
+    sasl,
     output: outputFormat(flags, info),
     color: reader.choice("color", COLOR_CHOICES) ?? "auto",
     isEmbedded,
@@ -95,7 +100,7 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
 /** ZKSH_SERVER may be there for other commands; --server together with --embedded is a mistake. */
 function refuseOtherServers(flags: GlobalFlags): void {
   const other = globalOptions.find(
-    ({ name }) => /^(server|tls|client-conf)/.test(name) && flags[name] !== undefined,
+    ({ name }) => /^(server|tls|client-conf|sasl|jaas)/.test(name) && flags[name] !== undefined,
   );
   if (other) throw new UsageError(`--embedded cannot be combined with ${globalSpelling(other)}`);
 }

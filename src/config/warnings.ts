@@ -33,6 +33,12 @@ export function openFileWarning(option: string, path: string): Warning {
   return { kind: "warning", reason: "open-file", message };
 }
 
+/** Other users see the arguments of all processes. */
+export function visiblePasswordWarning(option: string, instead: string): Warning {
+  const message = `other users can see the password in ${option} in the list of processes; use ${instead} instead`;
+  return { kind: "warning", reason: "visible-password", message };
+}
+
 /** Tells each warning once. */
 export class Warnings {
   readonly #told = new Set<string>();

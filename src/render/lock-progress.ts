@@ -102,6 +102,13 @@ const DETAILS: ReadonlySet<LockProgress["event"]> = new Set([
   "revoke-asked",
 ]);
 /** Said even with -q. */
+function lossText({ reason, isRefused }: Extract<LockProgress, { event: "lost" }>): string {
+  if (reason === "node-deleted") return "another client deleted its znode";
+  return isRefused
+    ? "the server refused to log the session in again, which ended it"
+    : "the session ended";
+}
+
 const SERIOUS: ReadonlySet<LockProgress["event"]> = new Set([
   "lost",
   "signal",
@@ -152,7 +159,7 @@ function noteText({ progress, isUnordered }: LockProgressResult): string | undef
       return `${by} asked for ${path}${reason === undefined ? "" : `: ${reason}`}`;
     }
     case "lost":
-      return `lost ${path}: ${progress.reason === "node-deleted" ? "another client deleted its znode" : "the session ended"}`;
+      return `lost ${path}: ${lossText(progress)}`;
     case "signal":
       return signalText(progress);
     case "short-reach":

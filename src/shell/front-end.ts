@@ -101,6 +101,21 @@ export class FrontEnd {
     return this.tracesLine ? this.runtime.trace.during(line) : line();
   }
 
+  /** The first session asks for a password. */
+  get asksForPassword(): boolean {
+    const { sasl, isEmbedded } = this.settings;
+    if (sasl?.from !== "user" || isEmbedded) return false;
+    return sasl.password === undefined && sasl.file === undefined;
+  }
+
+  /**
+   * Asks for the password of the login now, if it will be needed: at the prompt of the shell the
+   * question would get between the keys that are typed.
+   */
+  async askForPassword(): Promise<void> {
+    if (this.asksForPassword) await this.#sessionOptions(undefined);
+  }
+
   /** Opens a session to `target`, or to the servers the program was started with. */
   async openSession(
     target?: string,
@@ -232,11 +247,16 @@ export class FrontEnd {
     };
   }
 
+  #askPassword(username: string): Promise<string> {
+    return this.runtime.passwords.of(username, this.settings);
+  }
+
   async #sessionOptions(target: string | undefined): Promise<SessionOptions> {
     const { io, services, warnings, privateServer } = this.runtime;
     const files = {
       readFile: (path: string) => io.files.read(path),
       isReadableByOthers: services.isReadableByOthers,
+      askPassword: (username: string) => this.#askPassword(username),
     };
     const where = target ?? (await privateServer?.address());
     return checkedOptions(this.settings, files, warnings, where);

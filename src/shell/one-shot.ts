@@ -10,8 +10,10 @@ import { ShellState } from "./shell-state.ts";
  */
 export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): Promise<number> {
   const { program } = frontEnd;
-  // Not awaited here: a usage error is reported before a connection error.
-  const opening = seemsToNeedSession(words, program) ? frontEnd.openSession() : undefined;
+  // Not awaited here: a usage error is reported before a connection error, and before a password is
+  // asked for.
+  const isEarly = seemsToNeedSession(words, program) && !frontEnd.asksForPassword;
+  const opening = isEarly ? frontEnd.openSession() : undefined;
   const state = new ShellState(frontEnd, { kind: "one-shot", session: opening });
   const progress = new Progress(() => frontEnd.io.stderr);
   try {

@@ -11,6 +11,7 @@ import type { Session } from "../session/session.ts";
 import type { PrivateServer } from "./private-server.ts";
 import type { ErrorReporter } from "./reports/error-reporter.ts";
 import type { Trace } from "./trace.ts";
+import type { TypedPasswords } from "./typed-passwords.ts";
 
 export interface Runtime {
   readonly io: Io;
@@ -21,6 +22,8 @@ export interface Runtime {
   readonly reporter: ErrorReporter;
   readonly warnings: Warnings;
   readonly trace: Trace;
+  /** Passwords for logins by SASL. */
+  readonly passwords: TypedPasswords;
   /** Starts a server in memory, for `serve`. */
   readonly startServer: (request: ServerRequest) => Promise<RunningServer>;
   /** The server of --embedded. */

@@ -8,6 +8,7 @@ import type { Asker } from "../../src/shell/execute.ts";
 import { FrontEnd } from "../../src/shell/front-end.ts";
 import { ErrorReporter } from "../../src/shell/reports/error-reporter.ts";
 import { Trace } from "../../src/shell/trace.ts";
+import { TypedPasswords } from "../../src/shell/typed-passwords.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 
 export interface TestFrontEndOptions {
@@ -40,6 +41,7 @@ export function testFrontEnd(options: TestFrontEndOptions): FrontEnd {
     reporter: new ErrorReporter({ ...info, io, program, signals: { exitCode: undefined } }),
     warnings: new Warnings(async () => {}),
     trace: new Trace(() => {}, { isAlwaysOn: false }),
+    passwords: new TypedPasswords(io, signal),
     startServer: () => Promise.reject(new Error("not here")),
   });
   const open = frontEnd.renderer.bind(frontEnd);

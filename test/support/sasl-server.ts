@@ -14,7 +14,20 @@ export interface SaslServerOptions extends ServerOptions {
 
 export interface SaslServer {
   readonly server: ZooKeeperServer;
+  /** Holds from the next start of the server on. */
+  changeUsers(users: Readonly<Record<string, string>>): void;
   stop(): Promise<void>;
+}
+
+/** Writes the JAAS file of a server. */
+function writeUsers(users: Readonly<Record<string, string>>, directory: string): string {
+  const jaas = join(directory, "server.jaas");
+  const known = Object.entries(users).map(([name, password]) => `user_${name}="${password}"`);
+  writeFileSync(
+    jaas,
+    `Server { org.apache.zookeeper.server.auth.DigestLoginModule required ${known.join(" ")}; };\n`,
+  );
+  return jaas;
 }
 
 /** The options of a server that knows the users; the JAAS file is written to `directory`. */
@@ -23,12 +36,7 @@ function saslOptions(
   directory: string,
   { isRequired = false, ...options }: SaslServerOptions = {},
 ): ServerOptions {
-  const jaas = join(directory, "server.jaas");
-  const known = Object.entries(users).map(([name, password]) => `user_${name}="${password}"`);
-  writeFileSync(
-    jaas,
-    `Server { org.apache.zookeeper.server.auth.DigestLoginModule required ${known.join(" ")}; };\n`,
-  );
+  const jaas = writeUsers(users, directory);
   return {
     ...options,
     config: { "authProvider.1": SASL_PROVIDER, ...options.config },
@@ -48,6 +56,7 @@ export async function startSaslServer(
   const server = await startServer(saslOptions(users, directory, options));
   return {
     server,
+    changeUsers: (changed) => void writeUsers(changed, directory),
     async stop() {
       await server.stop();
       removeDirectory(directory);

@@ -6,6 +6,7 @@ import { EXIT_CODES } from "./exit-codes.ts";
 import { lockTopic } from "./lock-topic.ts";
 import { optionsTopic } from "./options-topic.ts";
 import { pipesTopic } from "./pipes-topic.ts";
+import { saslTopic } from "./sasl-topic.ts";
 import { variablesTopic } from "./variables-topic.ts";
 
 export interface Topic {
@@ -47,6 +48,7 @@ export const topics: readonly Topic[] = [
     sections: ({ commands }) => byGroup(commands),
   },
   optionsTopic,
+  saslTopic,
   {
     name: "output",
     summary: "what goes to stdout and stderr, and in which format",
@@ -116,8 +118,8 @@ export const topics: readonly Topic[] = [
           "lock, rwlock, sem, elect and watch set ZKSH_SERVER for the command they run, and the " +
           "variables of the timeout " +
           "and TLS options that were given, so that a zksh in the command uses the same " +
-          "servers. They do not pass on " +
-          "--auth and --auth-file.",
+          "servers. Of a login by SASL they pass on who logs in and the names of files (ZKSH_SASL, " +
+          "ZKSH_SASL_FILE, ZKSH_JAAS). They do not pass on --auth, --auth-file and passwords.",
       },
     ],
   },

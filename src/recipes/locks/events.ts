@@ -91,7 +91,12 @@ export type LockEvent =
   /** Sorts of tickets that overlook each other queue here. */
   | (At & { readonly event: "strangers"; readonly sorts: readonly string[] })
   | (At & { readonly event: "revoke-asked"; readonly request: RevokeRequest })
-  | (At & { readonly event: "lost"; readonly reason: LostLockReason })
+  | (At & {
+      readonly event: "lost";
+      readonly reason: LostLockReason;
+      /** The session ended because a server refused its login or a credential. */
+      readonly isRefused?: true;
+    })
   /** `expiry`: it could not be told to the server, which lets it go with the session. */
   | (At & { readonly event: "released"; readonly how: Removed; readonly node: string });
 

@@ -68,7 +68,8 @@ export class HeldLock {
     this.sessionId = session.id;
     this.waitedMs = waitedMs;
     this.#stopState = session.onState(
-      ({ state }) => state === "lost" && this.#lose("session-lost"),
+      ({ state, reason }) =>
+        state === "lost" && this.#lose("session-lost", reason === "auth-failed"),
     );
     own.onChange(() => this.#look());
     // Not for a lock that is released in the same turn: nothing could be done with what the watch
@@ -228,11 +229,11 @@ export class HeldLock {
     for (const listener of [...this.#revokeListeners]) listener(request);
   }
 
-  #lose(reason: LostLockReason): void {
+  #lose(reason: LostLockReason, isRefused = false): void {
     if (!this.#isOurs) return;
     this.#end();
     const { path, onEvent } = this.#options;
-    onEvent({ event: "lost", path, reason });
+    onEvent({ event: "lost", path, reason, ...(isRefused && { isRefused }) });
     this.#lost = lockLost(path, reason);
     this.#abort?.abort(this.#lost);
   }

@@ -27,6 +27,7 @@ import { watchPrinter } from "./watch-printer.ts";
 /** Runs the shell until the user leaves it. `history` is read from its file when left out. */
 export async function runRepl(frontEnd: FrontEnd, history?: History): Promise<number> {
   const { io, settings } = frontEnd;
+  await frontEnd.askForPassword();
   const lines = history ?? (await History.load(historyFile(io.env)));
   // Newest first; the arrow keys go through it.
   const recalled = lines.entries.toReversed();

@@ -4,11 +4,11 @@
  */
 
 import { within } from "../../async/within.ts";
-import { ConnectionError } from "../../errors.ts";
+import { ConnectionError, PermissionError } from "../../errors.ts";
 import type { Session, StateChange } from "../../session/session.ts";
 import { hexId } from "../../text/hex-id.ts";
 import type { FrontEnd } from "../front-end.ts";
-import { TLS_HINTS } from "../reports/hints.ts";
+import { hintFor, TLS_HINTS } from "../reports/hints.ts";
 import type { ShellState } from "../shell-state.ts";
 import type { Screen } from "./screen.ts";
 import type { LostResources, SessionResources } from "./session-resources.ts";
@@ -158,16 +158,29 @@ export class SessionKeeper {
       );
       this.#open();
     } else if (reason === "auth-failed") {
-      this.#options.screen.message(
-        "the server refused the credentials and ended the session; the next command opens a new " +
-          "one",
-      );
+      const lost = describe(losses, this.#options.state.takeLostLocks());
+      void this.#tellRefusal(session, this.#greeted.has(session) ? lost : "");
     }
     this.#listener?.onChange();
   }
 
+  /** The session has ended because a credential or a login was refused. */
+  async #tellRefusal(session: Session, losses: string): Promise<void> {
+    const why = await session.connected().catch((error: unknown) => error);
+    if (!(why instanceof PermissionError)) return;
+    // A line that waits for the session reports the same error.
+    if (losses === "" && this.#listener?.isBusy()) return;
+    const hint = this.#options.frontEnd.asksForPassword
+      ? "start zksh again to type the password again"
+      : hintFor(undefined, why.reason);
+    const ended = `the session is over${losses}; the next command opens a new one`;
+    this.#options.screen.message(`${why.message}${hint ? ` (${hint})` : ""}; ${ended}`);
+  }
+
   /** No server could be reached: reported once, then retried without messages. */
   #complain(error: unknown): void {
+    // Reported with the end of the session.
+    if (error instanceof PermissionError) return;
     const isNews = !this.#hasComplained && !this.#listener?.isBusy();
     this.#hasComplained = true;
     if (isNews) {

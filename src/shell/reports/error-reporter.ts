@@ -2,7 +2,7 @@
 import { findCommand, type Program } from "../../commands/command.ts";
 import type { GlobalFlags } from "../../config/global-options.ts";
 import { lineFlags, outputFormat, type ProcessInfo } from "../../config/settings.ts";
-import { ConflictError, NoNodeError, OperationError } from "../../errors.ts";
+import { ConflictError, NoNodeError, OperationError, PermissionError } from "../../errors.ts";
 import { lockExitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
 import type { OutputFormat } from "../../render/renderer.ts";
@@ -10,6 +10,7 @@ import { openRenderer } from "../../render/renderer.ts";
 import type { Session } from "../../session/session.ts";
 import type { EndingSignals } from "../ending-signals.ts";
 import type { Explanation } from "./explain-refusal.ts";
+import { explainNoAuth, jaasOption, loginHint, type Refused } from "./login-hints.ts";
 import type { Nearby, Sessions } from "./missing-znode.ts";
 
 /** What failed: a command, a line of a script, or the command line itself. */
@@ -62,7 +63,11 @@ export class ErrorReporter {
     const renderer = await openRenderer(io.stderr, { format, color: color(flags), isQuiet: false });
     const sessions = { current: failed.session, open: this.#openSession };
     const nearby = format === "text" ? await lookNearby(error, sessions) : undefined;
-    const explanation = format === "text" ? await explain(error, sessions) : undefined;
+    const isJaasUsed = flags.jaas !== undefined || Boolean(env.ZKSH_JAAS);
+    const explanation =
+      format === "text"
+        ? await explain(error, sessions, { command, jaasOption: jaasOption(env, isJaasUsed) })
+        : undefined;
     const isGuard =
       command !== undefined && (findCommand(program.commands, command)?.isGuard ?? false);
     const servers = flags.server?.at(-1) ?? env.ZKSH_SERVER;
@@ -97,7 +102,16 @@ function color({ color }: GlobalFlags): "auto" | "always" | "never" {
 }
 
 /** Loads the questions to a server only for errors that they can explain. */
-async function explain(error: unknown, sessions: Sessions): Promise<Explanation | undefined> {
+async function explain(
+  error: unknown,
+  sessions: Sessions,
+  refused: Refused,
+): Promise<Explanation | undefined> {
+  if (error instanceof PermissionError) {
+    if (error.reason === "no-auth") return explainNoAuth(error, sessions, refused);
+    const hint = loginHint(error, refused);
+    return hint === undefined ? undefined : { hint };
+  }
   const isRefusal =
     error instanceof ConflictError || (error instanceof OperationError && error.path !== undefined);
   if (!isRefusal) return undefined;

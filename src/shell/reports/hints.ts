@@ -13,7 +13,11 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   setAcl: {
     "invalid-acl": "auth:: needs an identity (addauth); a digest needs a hash (--hash-digests)",
   },
-  getAcl: { "no-auth": "authenticate with --auth SCHEME:CRED, or addauth at the prompt" },
+  getAcl: {
+    "no-auth":
+      "authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl " +
+      "digest:USER",
+  },
   addauth: { "auth-failed": "the server does not know the scheme or refused the credential" },
   config: { "no-node": "servers before 3.5 have no dynamic configuration" },
   reconfig: {
@@ -34,8 +38,21 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "bad-version": "stat shows the present version",
     "quota-exceeded": "listquota shows the limits of a path",
     "no-auth":
-      "authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the " +
-      "permissions",
+      "authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl " +
+      "digest:USER; getAcl shows the permissions",
+    "sasl-refused":
+      "check the user and the password; servers newer than 3.9.5 refuse every DIGEST-MD5 login " +
+      "unless they are started with -Dzookeeper.fips-mode=false",
+    "sasl-ignored":
+      "check the user and the password; writes that left with the login may have been carried out " +
+      "without an identity",
+    "sasl-not-offered":
+      "leave out --sasl or --jaas, or give the server a JAAS file with a section Server and an " +
+      "authProvider for SASL",
+    "sasl-required": "log in with --sasl digest:USER, or with --jaas FILE as Java clients do",
+    "sasl-unproved":
+      "the server may be another one that only looks like yours: check its address, and use --tls",
+    "sasl-unavailable": "run zksh with a Node.js that is not in FIPS mode",
     "request-too-large":
       "if jute.maxbuffer of the servers is larger, raise the limit with --max-request SIZE",
     "reply-too-long": "raise the limit with --max-reply SIZE, for example 512m",
