@@ -3,30 +3,19 @@ import { OperationError } from "../errors.ts";
 import { locksOfSession } from "../recipes/locks/inspect/locks-of-session.ts";
 import { findEphemerals } from "../recipes/servers/find-ephemerals.ts";
 import {
-  type AskedServer,
   type Gap,
   type ToldSessions,
   toldConnections,
   toldSessions,
 } from "../recipes/servers/told-sessions.ts";
 import type { SessionResult } from "../results/servers.ts";
-import { formatAddress } from "../session/connect-string.ts";
-import type { ServerAddress } from "../session/options.ts";
 import { hexId, isSameId } from "../text/hex-id.ts";
+import { askedServer, askedServers } from "./asked-servers.ts";
 import type { Context } from "./command.ts";
 import { whitelistLine } from "./word-failures.ts";
 
 /** About ten seconds of work for a server. */
 export const MAX_SEARCHED = 200_000;
-
-export async function askedServers({ servers }: Context): Promise<AskedServer[]> {
-  const { servers: list } = await servers.options();
-  return list.map((address) => asked(servers, address));
-}
-
-function asked(servers: Context["servers"], address: ServerAddress): AskedServer {
-  return { name: formatAddress(address), ask: (word) => servers.ask(address, word) };
-}
 
 export async function describeOwnSession(context: Context): Promise<SessionResult> {
   const { signal, shell, servers } = context;
@@ -35,7 +24,7 @@ export async function describeOwnSession(context: Context): Promise<SessionResul
   // Only the server of this session knows its connection.
   const [ephemerals, told] = await Promise.all([
     ownEphemerals(context),
-    toldConnections(attached === undefined ? [] : [asked(servers, attached)]),
+    toldConnections(attached === undefined ? [] : [askedServer(servers, attached)]),
   ]);
   const { address = own.localAddress, ...seen } = [...told.sessions.values()].find((one) =>
     isSameId(one.session, own.id),

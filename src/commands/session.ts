@@ -3,9 +3,9 @@ import { type ToldSession, toldSessions } from "../recipes/servers/told-sessions
 import type { Result } from "../results/result.ts";
 import { isSameId } from "../text/hex-id.ts";
 import { flag, optional, type ValueParser } from "./arguments.ts";
+import { askedServers } from "./asked-servers.ts";
 import { type Context, defineCommand } from "./command.ts";
 import {
-  askedServers,
   describeOwnSession,
   describeSession,
   MAX_SEARCHED,

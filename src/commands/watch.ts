@@ -1,28 +1,16 @@
 import { limitWait } from "../async/limit-wait.ts";
-import { DeadlineError, OperationError, UsageError } from "../errors.ts";
+import { DeadlineError, OperationError } from "../errors.ts";
 import { TreeFollower } from "../recipes/watching/follow-tree.ts";
 import { ZnodeFollower } from "../recipes/watching/follow-znode.ts";
 import { followForever } from "../recipes/watching/watched-changes.ts";
 import type { Result } from "../results/result.ts";
 import { formatDuration } from "../text/duration.ts";
-import {
-  duration,
-  flag,
-  option,
-  programToRun,
-  required,
-  type ValueParser,
-  znodePath,
-} from "./arguments.ts";
+import { duration, flag, option, programToRun, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { count } from "./count.ts";
 import { nextSession } from "./next-session.ts";
 import { isChange, type Outcome, runOnChange } from "./run-on-change.ts";
 import { ViewEndedError } from "./view-ended-error.ts";
-
-const count: ValueParser<number> = (text) => {
-  if (/^[1-9]\d*$/.test(text)) return Number(text);
-  throw new UsageError(`bad count '${text}'`, { hint: "use a whole number from 1 on" });
-};
 
 export const watch = defineCommand({
   details:

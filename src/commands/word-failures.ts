@@ -21,7 +21,7 @@ export function wordError(server: string, word: string, refusal: WordRefusal): Z
   });
 }
 
-function notAllowed(server: string, words: readonly string[]): OperationError {
+export function notAllowed(server: string, words: readonly string[]): OperationError {
   const all = words.join(" and ");
   const message = `${server} does not allow ${all}: not in its 4lw.commands.whitelist`;
   return new OperationError("word-not-allowed", message, { hint: whitelistLine(words) });

@@ -20,6 +20,7 @@ import {
   type ResultRenderers,
   renderWith,
 } from "./renderer.ts";
+import { jsonServersTick } from "./server-lines.ts";
 import { jsonWordAnswer } from "./servers.ts";
 import { jsonSession, jsonSessions } from "./session.ts";
 import { isoTime } from "./stat.ts";
@@ -143,6 +144,7 @@ const renderers: ResultRenderers = {
   "word-answer": (result) => object(jsonWordAnswer(result)),
   session: (result) => object(jsonSession(result)),
   sessions: (result) => object(jsonSessions(result)),
+  "servers-tick": (result) => ({ out: jsonServersTick(result).map(line).join("") }),
   "server-failed": ({ server, error: { reason, message } }) => ({
     err: line({ error: { reason, message, server } }),
   }),

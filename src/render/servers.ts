@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import type { ServerResult, WordAnswerResult } from "../results/servers.ts";
 import { escapeName, escapeText } from "../text/escape.ts";
 import type { Rendered, ResultRenderers, View } from "./renderer.ts";
+import { textServersTick } from "./server-board.ts";
 import { textSession, textSessions } from "./session.ts";
 
 type ServerRenderers = Pick<ResultRenderers, ServerResult["kind"]>;
@@ -12,6 +13,7 @@ export function serverRenderers(view: View): ServerRenderers {
     "word-answer": (result) => textWordAnswer(result, view),
     session: (result) => textSession(result, view),
     sessions: (result) => textSessions(result, view),
+    "servers-tick": (result) => textServersTick(result, view),
     "server-failed": ({ error }) => ({
       err: `${view.theme.error("error:")} ${escapeName(error.message)}\n`,
     }),

@@ -74,6 +74,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     // Nor for servers.
     "word-answer": help.result,
     "server-failed": help.result,
+    "servers-tick": help.result,
     session: help.result,
     sessions: help.result,
     created: ({ path, existed = false }) => ({

@@ -2,6 +2,7 @@
 import type { ZkshError } from "../errors.ts";
 import type { SessionLock } from "../recipes/locks/inspect/locks-of-session.ts";
 import type { FoundEphemerals } from "../recipes/servers/find-ephemerals.ts";
+import type { ServersTick } from "../recipes/servers/follow-servers.ts";
 import type { Gap, ToldSession } from "../recipes/servers/told-sessions.ts";
 
 /** The answer of one server to a four-letter word. */
@@ -50,4 +51,15 @@ export interface SessionsResult {
   readonly hasEphemerals: boolean;
 }
 
-export type ServerResult = WordAnswerResult | ServerFailedResult | SessionResult | SessionsResult;
+/** The figures of all servers, at one tick of `top`. */
+export interface ServersTickResult extends ServersTick {
+  readonly kind: "servers-tick";
+  readonly everyMs: number;
+}
+
+export type ServerResult =
+  | WordAnswerResult
+  | ServerFailedResult
+  | SessionResult
+  | SessionsResult
+  | ServersTickResult;

@@ -59,6 +59,7 @@ type Reason =
   | "never ends"
   | "serves"
   | "says no"
+  | "names a session"
   | "needs a terminal"
   | "needs an ensemble"
   | "needs other servers";
@@ -67,6 +68,9 @@ const OTHERWISE: Readonly<Record<string, Reason>> = {
   "watch -R /app": "never ends",
   "watch /app/config -- tee app.json": "never ends",
   "whoholds --watch /deploy": "never ends",
+  top: "never ends",
+  "top --every 1s": "never ends",
+  "session 0x100006285b70000": "names a session",
   serve: "serves",
   "serve --port 0": "serves",
   "serve --port 2181 --host 0.0.0.0": "serves",
@@ -164,6 +168,16 @@ describe("the example", () => {
   test.each(named("says no"))("%s says no", async (example) => {
     expect(await zksh(example)).toMatchObject({ code: 1, stderr: "" });
   });
+
+  test.each(named("names a session"))(
+    "%s names one that this server does not have",
+    async (one) => {
+      expect(await zksh(one)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("error: there is no session 0x100006285b70000"),
+      });
+    },
+  );
 
   test.each(named("needs a terminal"))("%s asks where somebody can answer", async (example) => {
     expect(await zksh(example)).toMatchObject({

@@ -198,6 +198,8 @@ const rows: Row[] = [
   { line: "fence guard /f 5", code: 0 },
   { line: "fence guard ROOT/f 4", given: "fence guard ROOT/f 5", code: 1 },
   { line: "fence nonsense", code: 2 },
+  { line: "top -n 1 --every 100ms", code: 0, ownOutput: "rates" },
+  { line: "top -n 0", code: 2 },
   { line: "session", code: 0, ownOutput: "addresses and counters" },
   { line: "session --all", code: 0, ownOutput: "addresses and counters" },
   { line: "session 0x1", code: 1 },

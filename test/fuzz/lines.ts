@@ -37,6 +37,7 @@ const MORE: readonly string[] = [
   "setAcl -s -v 2 /app world:anyone:cdrwa",
   "can admin /app/x/y",
   "can --json write /app",
+  "top -n 2 --every 100ms",
   "session 0x1",
   "session --json 0x1",
   "session --json --all",

@@ -18,6 +18,12 @@ export const server: readonly GroupEntry[] = [
     load: async () => (await import("../reconfig.ts")).reconfig,
   },
   {
+    name: "top",
+    summary: "show the load of each server, live",
+    needsNoShellSession: true,
+    load: async () => (await import("../top.ts")).top,
+  },
+  {
     name: "session",
     summary: "print what a session owns, its locks and its client",
     load: async () => (await import("../session.ts")).session,
