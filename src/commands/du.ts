@@ -1,19 +1,14 @@
 import { UsageError } from "../errors.ts";
+import { ChildLists } from "../recipes/trees/child-lists.ts";
 import { readTree } from "../recipes/trees/read-tree.ts";
 import { Largest, type Subtree, TreeSums } from "../recipes/trees/sum-tree.ts";
 import type { NearLimitResult, SizeUnit } from "../results/trees.ts";
-import { joinPath } from "../session/path.ts";
-import type { Stat } from "../session/session.ts";
+import { JUTE_MAXBUFFER, NEAR_LIMIT } from "../session/jute-maxbuffer.ts";
 import { option, optional, type ValueParser, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { depth } from "./find.ts";
 import { Unreadable } from "./unreadable.ts";
 
-/** ZooKeeper's default for jute.maxbuffer: the largest request, and the largest list of names. */
-const JUTE_MAXBUFFER = 1_048_575;
-const WARN_FROM = 0.7;
-/** A name's length takes four bytes on the wire. */
-const BYTES_PER_LENGTH = 4;
 const SUBTREES_PER_RESULT = 1_000;
 
 const units: readonly SizeUnit[] = ["bytes", "znodes", "children"];
@@ -57,7 +52,7 @@ export const du = defineCommand({
       subtrees: new Largest<Subtree>(top ?? 1, (subtree) => subtree[by]),
       parents: new Largest<{ path: string; children: number }>(top ?? 1, (one) => one.children),
     };
-    const names = new NamesLength();
+    const lists = new ChildLists();
     let subtrees: Subtree[] = [];
     const take = (subtree: Subtree) => {
       if (top !== undefined) largest.subtrees.add(subtree);
@@ -76,7 +71,7 @@ export const du = defineCommand({
           largest.parents.add({ path: znode, children: stat.numChildren });
         }
         yield* nearLimit(znode, "data", stat.dataLength);
-        for (const wide of names.add(znode, stat))
+        for (const wide of lists.add(znode, stat))
           yield* nearLimit(wide.path, "children", wide.bytes);
       }
       if (subtrees.length >= SUBTREES_PER_RESULT) {
@@ -86,7 +81,7 @@ export const du = defineCommand({
       signal.throwIfAborted();
     }
     for (const subtree of sums.end()) take(subtree);
-    for (const wide of names.end()) yield* nearLimit(wide.path, "children", wide.bytes);
+    for (const wide of lists.end()) yield* nearLimit(wide.path, "children", wide.bytes);
     if (top === undefined) yield { kind: "disk-usage", subtrees, by };
     else {
       yield {
@@ -106,30 +101,6 @@ function* nearLimit(
   what: NearLimitResult["what"],
   bytes: number,
 ): Generator<NearLimitResult> {
-  if (bytes > JUTE_MAXBUFFER * WARN_FROM)
+  if (bytes > JUTE_MAXBUFFER * NEAR_LIMIT)
     yield { kind: "near-limit", path, what, bytes, limit: JUTE_MAXBUFFER };
-}
-
-/** How long the list of a znode's children is on the wire, from a tree that comes depth first. */
-class NamesLength {
-  readonly #open: { readonly path: string; bytes: number }[] = [];
-
-  /** The parents whose children are complete now. */
-  *add(path: string, { numChildren }: Stat): Generator<{ path: string; bytes: number }> {
-    const parent = path.slice(0, Math.max(1, path.lastIndexOf("/")));
-    for (let last = this.#open.at(-1); last && last.path !== parent; last = this.#open.at(-1)) {
-      if (parent.startsWith(joinPath(last.path, ""))) break;
-      this.#open.pop();
-      yield last;
-    }
-    const open = this.#open.at(-1);
-    if (open?.path === parent)
-      open.bytes +=
-        Buffer.byteLength(path) - Buffer.byteLength(joinPath(parent, "")) + BYTES_PER_LENGTH;
-    if (numChildren > 0) this.#open.push({ path, bytes: BYTES_PER_LENGTH });
-  }
-
-  *end(): Generator<{ path: string; bytes: number }> {
-    yield* this.#open;
-  }
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { UsageError } from "../errors.ts";
 import type { ColorChoice, OutputFormat } from "../render/renderer.ts";
 import { parseConnectString } from "../session/connect-string.ts";
+import { JUTE_MAXBUFFER } from "../session/jute-maxbuffer.ts";
 import type { SessionOptions } from "../session/options.ts";
 import { type GlobalFlags, globalOptions, globalSpelling } from "./global-options.ts";
 import { type SaslSetting, saslEnvironment, saslSetting } from "./sasl-settings.ts";
@@ -158,9 +159,6 @@ export function outputFormat(flags: GlobalFlags, { env, programName }: ProcessIn
   if (["zkcli", "zkcli.sh"].includes(programName.toLowerCase())) return "zkcli";
   return new SettingReader({}, env).choice("output", OUTPUT_FORMATS) ?? "text";
 }
-
-/** The longest request that servers take unless they are told otherwise. */
-const JUTE_MAXBUFFER = 0xfffff;
 
 function sessionSettings(reader: SettingReader): SessionOptions {
   const timeoutMs = reader.duration("timeout") ?? 30_000;

@@ -1,33 +1,5 @@
-/** An ensemble's configuration: lines `server.ID=…;client address` and `version=HEX`. */
-
-interface Server {
-  readonly key: string;
-  /** Where clients connect to; undefined where the line does not say. */
-  readonly client: string | undefined;
-}
-
-export interface EnsembleConfig {
-  /** Hex, without `0x`; empty where there is none. */
-  readonly version: string;
-  readonly servers: readonly Server[];
-}
-
-export function parseConfig(text: string): EnsembleConfig {
-  let version = "";
-  const servers: Server[] = [];
-  for (const line of text.split("\n")) {
-    const equals = line.indexOf("=");
-    const [key, value] = [line.slice(0, equals).trim(), line.slice(equals + 1).trim()];
-    if (key === "version") version = value;
-    else if (key.startsWith("server.")) servers.push({ key, client: clientAddress(value) });
-  }
-  return { version, servers };
-}
-
-function clientAddress(value: string): string | undefined {
-  const client = value.split(";")[1]?.trim();
-  return client !== undefined && /^\d+$/.test(client) ? `0.0.0.0:${client}` : client;
-}
+/** The addresses of clients in an ensemble's configuration. */
+import { parseConfig } from "../session/ensemble-config.ts";
 
 /**
  * `100000000 127.0.0.1:22202,127.0.0.1:22201`, in the order in which Java's properties come out of
