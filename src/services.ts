@@ -21,6 +21,10 @@ export const processServices: Services = {
     const { serversOf } = await import("./session/zookeeper/connecting/name-lookups.ts");
     return serversOf(name, { signal, timeoutMs: NAME_SERVER_TIMEOUT_MS });
   },
+  async addressesOf(host, signal) {
+    const { hostAddresses } = await import("./session/zookeeper/connecting/host-addresses.ts");
+    return hostAddresses(host, { signal, timeoutMs: NAME_SERVER_TIMEOUT_MS });
+  },
   async isReadableByOthers(path) {
     const { stat } = await import("node:fs/promises");
     const found = await stat(path);

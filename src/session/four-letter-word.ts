@@ -42,19 +42,34 @@ export interface WordOptions {
   readonly signal?: AbortSignal | undefined;
   /** For the connection and the answer together; three seconds when left out. */
   readonly timeoutMs?: number;
+  /** One of the addresses of the server's name. Left out: the system chooses. */
+  readonly ip?: string | undefined;
 }
+
+/** The addresses of a name, or why there are none. */
+export type HostAddresses =
+  | { readonly kind: "found"; readonly ips: readonly string[] }
+  | {
+      readonly kind: "failed";
+      /** The reason as words for people. */
+      readonly says: string;
+    };
 
 /** The servers one by one, beside any session. */
 export interface Servers {
   /** Where the shell's sessions go: the servers, the chroot, and TLS if it is on. */
-  options(): Promise<Pick<SessionOptions, "servers" | "chroot" | "tls">>;
+  options(): Promise<
+    Pick<SessionOptions, "servers" | "chroot" | "tls" | "readOnly" | "maxRequestBytes">
+  >;
   /** The server that the shell's session is attached to; undefined without a session. */
   attached(): ServerAddress | undefined;
   /**
-   * Sends a four-letter word to one server on a connection of its own. Rejects only when the
-   * command is interrupted.
+   * Sends a four-letter word to one server, at `ip` if its name has several addresses, on a
+   * connection of its own. Rejects only when the command is interrupted.
    */
-  ask(server: ServerAddress, word: string): Promise<WordAnswer>;
+  ask(server: ServerAddress, word: string, ip?: string): Promise<WordAnswer>;
+  /** Looks up a name. Rejects only when the command is interrupted. */
+  addresses(host: string): Promise<HostAddresses>;
 }
 
 /** Whether the server refused `word` because of its whitelist. */

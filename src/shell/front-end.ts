@@ -221,10 +221,14 @@ export class FrontEnd {
         const { attachedTo } = state;
         return attachedTo === undefined ? undefined : parseConnectString(attachedTo).servers[0];
       },
-      async ask(server, word) {
+      async ask(server, word, ip) {
         const { tls } = await once();
         if (!services.askWord) throw new Error("this program asks servers no four-letter words");
-        return services.askWord(server, word, { tls, signal });
+        return services.askWord(server, word, { tls, signal, ip });
+      },
+      async addresses(host) {
+        if (!services.addressesOf) throw new Error("this program looks up no names");
+        return services.addressesOf(host, signal);
       },
     };
   }

@@ -5,7 +5,7 @@
 import type { Program, RunningServer, ServerRequest } from "../commands/command.ts";
 import type { Warnings } from "../config/warnings.ts";
 import type { Io } from "../io/io.ts";
-import type { WordAnswer, WordOptions } from "../session/four-letter-word.ts";
+import type { HostAddresses, WordAnswer, WordOptions } from "../session/four-letter-word.ts";
 import type { ServerAddress, SessionOptions } from "../session/options.ts";
 import type { Session } from "../session/session.ts";
 import type { PrivateServer } from "./private-server.ts";
@@ -39,6 +39,8 @@ export interface Services {
   askWord?(server: ServerAddress, word: string, options: WordOptions): Promise<WordAnswer>;
   /** The servers that the SRV records of a DNS name list. */
   serversOf?(name: string, signal: AbortSignal): Promise<readonly ServerAddress[]>;
+  /** Looks up the name of a host. */
+  addressesOf?(host: string, signal: AbortSignal): Promise<HostAddresses>;
   /** Returns true if users other than the owner may read the file. */
   isReadableByOthers?(path: string): Promise<boolean>;
   /** Calls `listener` for each signal that ends the program; returns the function to stop it. */

@@ -26,15 +26,15 @@ const TLS_ALERT = Buffer.from([0x15, 0x03]);
 export async function askWord(
   server: ServerAddress,
   word: string,
-  { tls, signal, timeoutMs = ANSWER_TIMEOUT_MS }: WordOptions = {},
+  { tls, signal, timeoutMs = ANSWER_TIMEOUT_MS, ip }: WordOptions = {},
 ): Promise<WordAnswer> {
-  const question = { word, tls: await loadTls(tls), signal, timeoutMs };
+  const question = { word, tls: await loadTls(tls), signal, timeoutMs, ip };
   const answer = await ask(server, question);
   // A TLS port may wait for the rest of a handshake: a plain word alone is too short for an alert.
   const isSilent =
     answer.kind === "failed" && (answer.why === "no-answer" || answer.why === "closed");
   if (!isSilent || tls !== undefined || isSocket(server)) return answer;
-  return (await speaksTls(server, signal)) ? EXPECTS_TLS : answer;
+  return (await speaksTls(endpointOf(server, ip), signal)) ? EXPECTS_TLS : answer;
 }
 
 const failed = (why: WordFailure, says: string): WordAnswer => ({ kind: "failed", why, says });
@@ -46,17 +46,18 @@ interface Question {
   readonly tls: Tls | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs: number;
+  readonly ip?: string | undefined;
   /** The process may end before the answer has come. */
   readonly isInPassing?: boolean;
 }
 
 function ask(
   server: ServerAddress,
-  { word, tls, signal, timeoutMs, isInPassing = false }: Question,
+  { word, tls, signal, timeoutMs, ip, isInPassing = false }: Question,
 ): Promise<WordAnswer> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const socket = openSocket(endpointOf(server), tls);
+    const socket = openSocket(endpointOf(server, ip), tls);
     if (isInPassing && (isIP(server.host) !== 0 || isSocket(server))) socket.unref();
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -131,10 +132,10 @@ function failureOf(error: NodeJS.ErrnoException, hasBegun: boolean): WordAnswer 
 }
 
 /** Whether a TLS handshake gets anywhere. Nothing is sent but the handshake. */
-async function speaksTls(server: ServerAddress, signal: AbortSignal | undefined): Promise<boolean> {
+async function speaksTls(endpoint: Endpoint, signal: AbortSignal | undefined): Promise<boolean> {
   const module = await import("node:tls");
   signal?.throwIfAborted();
-  const socket = openSocket(endpointOf(server), { insecure: true, module });
+  const socket = openSocket(endpoint, { insecure: true, module });
   return new Promise((resolve, reject) => {
     const end = (speaks: boolean) => {
       stopTimer();
@@ -157,9 +158,9 @@ async function speaksTls(server: ServerAddress, signal: AbortSignal | undefined)
   });
 }
 
-function endpointOf(server: ServerAddress): Endpoint {
+function endpointOf(server: ServerAddress, ip = server.host): Endpoint {
   const { host, port } = server;
-  return { address: formatAddress(server), host, ip: host, port };
+  return { address: formatAddress(server), host, ip, port };
 }
 
 /**
