@@ -15,7 +15,7 @@ import {
   UsageError,
   ZkshError,
 } from "./errors.ts";
-import type { Result } from "./results/result.ts";
+import type { Result, ResultOf } from "./results/result.ts";
 
 export const ExitCode = {
   ok: 0,
@@ -114,6 +114,8 @@ export function lockExitCodeOf(error: unknown): number {
 export function exitCodeOfResult(result: Result): number {
   if (result.kind === "existence") return result.exists ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "no-match" || result.kind === "differs") return ExitCode.refusedByServer;
+  if (result.kind === "finding") return ExitCode.refusedByServer;
+  if (result.kind === "examined") return codeOfExamination(result);
   if (result.kind === "leader") return result.leader ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "sequencer") return result.isCurrent ? ExitCode.ok : ExitCode.refusedByServer;
   if (result.kind === "permission") {
@@ -126,4 +128,10 @@ export function exitCodeOfResult(result: Result): number {
       : ExitCode.refusedByServer;
   }
   return result.kind === "lock-ended" ? result.exitCode : ExitCode.ok;
+}
+
+/** Findings count more than what could not be read, and less than that there was nothing to examine. */
+function codeOfExamination({ servers, findings, unreadable }: ResultOf<"examined">): number {
+  if (!servers.some(({ isReached }) => isReached)) return ExitCode.connection;
+  return findings === 0 && unreadable > 0 ? ExitCode.partial : ExitCode.ok;
 }

@@ -24,6 +24,14 @@ export class Unreadable {
     return ancestors(path).some((above) => this.#failures.has(above)) || this.#failures.has(path);
   }
 
+  get count(): number {
+    return this.#failures.size;
+  }
+
+  *named(): Generator<FailedResult> {
+    yield* named([...this.#failures.values()]);
+  }
+
   /** Names them and those of the `other` side, and throws PartialError where there are any. */
   *report(other?: Unreadable): Generator<FailedResult> {
     const failures = [this, ...(other ? [other] : [])].flatMap((side) => [
@@ -31,12 +39,16 @@ export class Unreadable {
     ]);
     const [first] = failures;
     if (!first) return;
-    for (const { path, error } of failures.slice(0, MAX_NAMED))
-      yield { kind: "failed", what: "read", path, error };
+    yield* named(failures);
     const number = failures.length === 1 ? "1 znode" : `${failures.length} znodes`;
     throw new PartialError("partial", `${number} could not be read`, {
       path: first.path,
       cause: first.error,
     });
   }
+}
+
+function* named(failures: readonly TreeFailure[]): Generator<FailedResult> {
+  for (const { path, error } of failures.slice(0, MAX_NAMED))
+    yield { kind: "failed", what: "read", path, error };
 }

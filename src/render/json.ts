@@ -10,6 +10,7 @@ import type { Acl, Stat } from "../session/session.ts";
 import { escapeJson } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
 import { jsonPermission } from "./access.ts";
+import { jsonExamined, jsonFinding } from "./doctor.ts";
 import { jsonLockProgress, jsonOwnLock, jsonParty } from "./lock-json.ts";
 import { jsonDeadlock, jsonLock, jsonRevocation } from "./lock-report-json.ts";
 import { jsonQuota, jsonUsage } from "./quota.ts";
@@ -148,6 +149,8 @@ const renderers: ResultRenderers = {
   "server-failed": ({ server, error: { reason, message } }) => ({
     err: line({ error: { reason, message, server } }),
   }),
+  finding: (result) => object(jsonFinding(result)),
+  examined: (result) => ({ err: line({ examined: jsonExamined(result) }) }),
   synced: ({ path }) => object({ path }),
   ephemerals: ({ paths }) => object({ ephemerals: paths.toSorted() }),
   count: ({ path, count }) => object({ path, count }),

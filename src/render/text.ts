@@ -11,6 +11,7 @@ import { textPermission } from "./access.ts";
 import { type Cell, columns } from "./columns.ts";
 import { clientsOf } from "./config.ts";
 import { textData } from "./data.ts";
+import { textExamined, textFinding } from "./doctor.ts";
 import { textCommandHelp, textHelp, textTopic } from "./help.ts";
 import { textLockProgress } from "./lock-progress.ts";
 import { textLockBoard, textLocks, textLocksWatched, textRevocation } from "./lock-report.ts";
@@ -145,6 +146,8 @@ function textRenderers(view: View): ResultRenderers {
     }),
     permission: (result) => textPermission(result, view),
     ...serverRenderers(view),
+    finding: (result) => textFinding(result, view),
+    examined: (result) => textExamined(result, view),
     synced: () => ({ out: confirm("Sync is OK\n") }),
     ephemerals: ({ paths, isOneShot }) => ({
       out: paths

@@ -77,6 +77,8 @@ function zkcliRenderers(view: View): ResultRenderers {
     "servers-tick": help.result,
     session: help.result,
     sessions: help.result,
+    finding: help.result,
+    examined: help.result,
     created: ({ path, existed = false }) => ({
       err: existed ? `${name(path)} exists\n` : `Created ${name(path)}\n`,
     }),

@@ -4,6 +4,7 @@
  */
 
 import type { AccessResult } from "./access.ts";
+import type { DoctorResult } from "./doctor.ts";
 import type { HelpPageResult } from "./help.ts";
 import type { LockReportResult } from "./lock-reports.ts";
 import type { LockResult } from "./locks.ts";
@@ -20,6 +21,7 @@ export type Result =
   | TreeResult
   | TransactionResult
   | AccessResult
+  | DoctorResult
   | QuotasResult
   | LockResult
   | LockReportResult

@@ -200,6 +200,8 @@ const rows: Row[] = [
   { line: "fence nonsense", code: 2 },
   { line: "top -n 1 --every 100ms", code: 0, ownOutput: "rates" },
   { line: "top -n 0", code: 2 },
+  { line: "doctor", code: 1, ownOutput: "the tree of the test is open, and lines name its server" },
+  { line: "doctor --max-znodes many", code: 2 },
   { line: "session", code: 0, ownOutput: "addresses and counters" },
   { line: "session --all", code: 0, ownOutput: "addresses and counters" },
   { line: "session 0x1", code: 1 },
@@ -218,6 +220,7 @@ const NEVER_DONE: ReadonlyMap<string, string> = new Map([
   ["watch", "ends well only by a change"],
   ["redo", "needs an earlier line"],
   ["unlock", "needs an earlier line"],
+  ["doctor", "the tree of the test is open to every client"],
   ["serve", "goes on until it is stopped"],
   ["import", "reads a file, and the prompt of this test has none"],
 ]);

@@ -7,6 +7,7 @@ import { runChild } from "../../src/processes/run-child.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
 import { askWord } from "../../src/session/zookeeper/connecting/four-letter-word.ts";
+import { hostAddresses } from "../../src/session/zookeeper/connecting/host-addresses.ts";
 import { lex } from "../../src/shell/parsing/lexer.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 import { freshChroot } from "../support/shared-server.ts";
@@ -64,6 +65,7 @@ export const runners: Readonly<Record<"oneShot" | "script" | "stdin" | "prompt",
     const left = main({ programName: "zksh", argv: ["-q", "-s", server, ...optionsOf(task)] }, io, {
       openSession: async (options) => openSession(options),
       askWord,
+      addressesOf: (host, signal) => hostAddresses(host, { signal, timeoutMs: 10_000 }),
       onSignal: () => () => {},
     });
     stdin.write(`${line}\nquit\n`);
@@ -122,8 +124,8 @@ function results(written: string): unknown[] {
   return objects.flatMap((text) => (text === undefined ? [] : [JSON.parse(text, sameForAll)]));
 }
 
-function isNo({ exists, leader, holders, can }: Record<string, unknown>): boolean {
-  if (can === false) return true;
+function isNo({ exists, leader, holders, can, check }: Record<string, unknown>): boolean {
+  if (can === false || check !== undefined) return true;
   return exists === false || leader === null || (Array.isArray(holders) && holders.length === 0);
 }
 
@@ -136,7 +138,8 @@ function codeOfProgram(stderr: string): number {
 function failureIn(stderr: string): { code: number; reason: string } | undefined {
   for (const line of stderr.split("\n").filter((text) => text.startsWith("{"))) {
     const { error } = JSON.parse(line);
-    if (error) return { code: error.exitCode, reason: error.reason };
+    // Without a code it is about one znode of many.
+    if (error?.exitCode !== undefined) return { code: error.exitCode, reason: error.reason };
   }
   return undefined;
 }

@@ -10,6 +10,7 @@ import {
   askWord,
   describeServer,
 } from "../../src/session/zookeeper/connecting/four-letter-word.ts";
+import { hostAddresses } from "../../src/session/zookeeper/connecting/host-addresses.ts";
 import type { EndingSignal } from "../../src/shell/runtime.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 import {
@@ -124,6 +125,7 @@ async function run(
     openSession: async (sessionOptions) => openSession(sessionOptions),
     about: async (address) => describeServer(address, undefined),
     askWord,
+    addressesOf: (host, signal) => hostAddresses(host, { signal, timeoutMs: 1_000 }),
     onSignal(listener) {
       interrupt = listener;
       return () => {

@@ -38,6 +38,8 @@ const MORE: readonly string[] = [
   "can admin /app/x/y",
   "can --json write /app",
   "top -n 2 --every 100ms",
+  "doctor --max-znodes 5",
+  "doctor --json",
   "session 0x1",
   "session --json 0x1",
   "session --json --all",

@@ -57,6 +57,13 @@ export const needs: readonly Need[] = [
     usedBy: /support\/terminal\.ts/,
   },
   {
+    // Preloaded into a server, it gives it another clock.
+    name: "libfaketime",
+    package: "faketime",
+    isPresent: () => fakeTimeLibrary() !== undefined,
+    usedBy: /fakeTimeLibrary/,
+  },
+  {
     name: "openssl",
     package: "openssl",
     isPresent: () => isOnPath("openssl"),
@@ -121,4 +128,11 @@ export function leftOut(root: string): string[] {
       return missing.some(({ usedBy }) => usedBy?.test(source));
     })
     .map((name) => join("test", name));
+}
+
+/** The library to preload, in the folder of this machine's architecture. */
+export function fakeTimeLibrary(): string | undefined {
+  return readdirSync("/usr/lib")
+    .map((folder) => `/usr/lib/${folder}/faketime/libfaketime.so.1`)
+    .find((file) => existsSync(file));
 }

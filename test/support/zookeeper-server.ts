@@ -37,6 +37,8 @@ export interface ServerOptions {
   readonly config?: Readonly<Record<string, string>>;
   /** Added to the flags that make the JVM start quickly; they win over ours. */
   readonly jvmFlags?: readonly string[];
+  /** A command that starts the server in its own place, such as `nsenter --net=FILE`. */
+  readonly through?: readonly string[];
 }
 
 /** How a server process is started. */
@@ -48,8 +50,6 @@ export interface Launch extends ServerOptions {
   readonly isMember: boolean;
   /** The address that it listens on; 127.0.0.1 unless told. */
   readonly host?: string;
-  /** A command that starts the server in its own place, such as `nsenter --net=FILE`. */
-  readonly through?: readonly string[];
 }
 
 /**

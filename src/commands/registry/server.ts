@@ -3,6 +3,13 @@ import type { GroupEntry } from "../command.ts";
 /** Commands for the servers of an ensemble, and a server for tests, in the order of `help`. */
 export const server: readonly GroupEntry[] = [
   {
+    name: "doctor",
+    summary: "examine servers, ensemble and tree, and say what helps",
+    // It finds out itself which servers take a session.
+    needsNoShellSession: true,
+    load: async () => (await import("../doctor.ts")).doctor,
+  },
+  {
     name: "sync",
     summary: "wait until the server has caught up with the leader",
     load: async () => (await import("../sync.ts")).sync,
