@@ -1,3 +1,4 @@
+import { connect } from "node:tls";
 import type { KeyPair } from "./certificates.ts";
 import { freePort } from "./free-port.ts";
 import { type ServerOptions, startServer, type ZooKeeperServer } from "./zookeeper-server.ts";
@@ -37,10 +38,26 @@ export async function startTlsServer(options: TlsServerOptions): Promise<TlsServ
       ...config,
     },
   });
+  await firstHandshake(securePort);
   return {
     server,
     securePort,
     secureAddress: `127.0.0.1:${securePort}`,
     stop: () => server.stop(),
   };
+}
+
+/** The first handshake of a Java process can take seconds, which no test means to measure. */
+function firstHandshake(port: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
+    const end = () => {
+      socket.destroy();
+      resolve();
+    };
+    // A server that wants a certificate ends it with an error.
+    socket.setTimeout(30_000, end);
+    socket.once("secureConnect", end);
+    socket.once("error", end);
+  });
 }

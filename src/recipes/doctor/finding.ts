@@ -7,7 +7,7 @@ import type { Acl } from "../../session/session.ts";
  * `error`: something does not work now. `warning`: it is near a limit, or unsafe. `note`: something
  * could not be examined, or could be better.
  */
-export type Severity = "error" | "warning" | "note";
+type Severity = "error" | "warning" | "note";
 
 interface Rated {
   readonly severity: Severity;
@@ -79,7 +79,7 @@ export type ClockFinding = Rated & {
   readonly path?: string;
 };
 
-export type ChrootFinding = Rated & { readonly check: "chroot-missing"; readonly chroot: string };
+type ChrootFinding = Rated & { readonly check: "chroot-missing"; readonly chroot: string };
 
 export type SizeFinding =
   | (OfZnode & {
