@@ -107,6 +107,6 @@ export function splitCommand(
 }
 
 /** Whether a program to run may stand on the line. */
-export function takesProgram({ args }: Declaration): boolean {
+function takesProgram({ args }: Declaration): boolean {
   return args.some(([, { arity }]) => arity === "command");
 }

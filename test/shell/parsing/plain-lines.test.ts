@@ -73,6 +73,7 @@ async function linesOf(entry: CommandEntry, next: (below: number) => number): Pr
   return Array.from({ length: LINES_PER_COMMAND }, () => [
     entry.name,
     ...Array.from({ length: next(6) }, word),
+    ...("program" in command.args && next(2) === 0 ? ["--", "ls", "-s", "--", "--wait"] : []),
   ]);
 }
 
@@ -87,9 +88,10 @@ async function outcome(parsing: () => Promise<Invocation> | Invocation): Promise
   }
 }
 
-/** What is read from outside is a function, and no two are equal. */
+/** No two functions are equal, and what is read from outside is one too. */
 function comparable(values: Invocation["args"]): unknown {
-  const own = (value: unknown) => (value instanceof Outside ? "from outside" : value);
+  const own = (value: unknown) =>
+    value instanceof Outside ? "from outside" : typeof value === "function" ? String(value) : value;
   return Object.entries(values).map(([key, value]) => [
     key,
     Array.isArray(value) ? value.map(own) : own(value),
@@ -125,6 +127,12 @@ describe("plain lines", () => {
     { words: ["get"], isPlain: false },
     { words: ["exists", "/a", "/b"], isPlain: true },
     { words: ["sync", "/a", "/b"], isPlain: false },
+    { words: ["lock", "/a"], isPlain: true },
+    { words: ["lock", "/a", "/b", "--explain", "--", "ls", "-l"], isPlain: true },
+    { words: ["rwlock", "read", "/a", "--", "ls"], isPlain: true },
+    { words: ["lock", "-w", "1s", "/a", "--", "ls"], isPlain: false },
+    { words: ["lock", "/a", "--"], isPlain: false },
+    { words: ["rwlock", "read", "--", "ls"], isPlain: false },
   ])("$words: $isPlain", async ({ words, isPlain }) => {
     const entry = commands.find(({ name }) => name === words[0]) as CommandEntry;
     const invocation = new PlainLines(entry, await entry.load()).parse(words, "/");
