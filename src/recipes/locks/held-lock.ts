@@ -24,6 +24,8 @@ export interface HeldLockOptions {
   readonly stamp?: (() => Buffer) | undefined;
   /** The next holder's znode will have the same path: that it exists proves nothing. */
   readonly isPathShared?: boolean;
+  /** Called right before the znodes are released. */
+  readonly onRelease?: () => void;
   /** Releases the znodes, where it takes more than deleting them. */
   readonly giveBack?: () => Promise<Removed>;
 }
@@ -33,6 +35,8 @@ export interface HeldLockOptions {
  * checks `isHeld()` right before it acts, or better, passes `fencingToken` to the resource.
  */
 export class HeldLock {
+  /** This one alone, for code that handles several held as one, too. */
+  readonly locks: readonly HeldLock[] = [this];
   /** The lock's path, and the znode that stands for us: the first, where there are several. */
   readonly path: string;
   readonly nodePath: string;
@@ -208,10 +212,12 @@ export class HeldLock {
       own,
       owned,
       onEvent,
+      onRelease,
       giveBack = () => removeZnodes(session, owned.nodes),
     } = this.#options;
     this.#end();
     own.end();
+    onRelease?.();
     const how = await giveBack();
     onEvent({ event: "released", path, how, node: this.nodePath });
     return how;

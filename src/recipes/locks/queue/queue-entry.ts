@@ -6,7 +6,7 @@ import { type Attempt, busy } from "../lock-recipe.ts";
 import { awaitLease, hasLease } from "./await-lease.ts";
 import type { CreatedTicket } from "./create-tickets.ts";
 import { OwnTicket } from "./own-ticket.ts";
-import { type Removed, removeZnodes } from "./remove-znodes.ts";
+import { removeZnodes } from "./remove-znodes.ts";
 import type { Ticket } from "./ticket.ts";
 import type { TicketQueue } from "./ticket-queue.ts";
 import { waitTurn } from "./wait-turn.ts";
@@ -53,7 +53,9 @@ export class QueueEntry {
   /** Gives the ticket back, in the background. */
   leave(): void {
     this.#own.end();
-    this.#options.cleanup.add(this.#release());
+    this.#forget();
+    const { queue, cleanup } = this.#options;
+    cleanup.add(removeZnodes(queue.session, this.#ticket.nodes));
   }
 
   /** The lock, where the ticket is first and the lease fresh; undefined where it has to wait. */
@@ -113,14 +115,12 @@ export class QueueEntry {
       own,
       waitedMs,
       onEvent,
-      giveBack: () => this.#release(),
+      onRelease: () => this.#forget(),
       stamp,
     });
   }
 
-  #release(): Promise<Removed> {
-    const { queue } = this.#options;
-    for (const contender of this.#ticket.contenders) queue.forget(contender);
-    return removeZnodes(queue.session, this.#ticket.nodes);
+  #forget(): void {
+    for (const contender of this.#ticket.contenders) this.#options.queue.forget(contender);
   }
 }

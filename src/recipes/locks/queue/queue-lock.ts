@@ -10,6 +10,7 @@ import type { LockMode } from "../holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "../lock-recipe.ts";
 import type { Claim } from "./contender.ts";
 import { createTickets } from "./create-tickets.ts";
+import { SharedListing } from "./list-tickets.ts";
 import { QueueEntry } from "./queue-entry.ts";
 import type { OutsideHolders } from "./queue-report.ts";
 import type { TicketShape } from "./ticket.ts";
@@ -30,6 +31,7 @@ export class QueueLock extends LockRecipe<HeldLock> {
   readonly path: string;
   readonly #shape: QueueLockShape;
   readonly #queue: TicketQueue;
+  readonly #listing: SharedListing;
 
   constructor(session: Session, path: string, shape: QueueLockShape, options?: LockOptions) {
     super(session, [path], shape.mode, options);
@@ -42,6 +44,7 @@ export class QueueLock extends LockRecipe<HeldLock> {
     this.#shape = shape;
     const { mode, outside } = shape;
     this.#queue = new TicketQueue({ session, path, mode, outside, onEvent: this.tell });
+    this.#listing = new SharedListing(session, path);
   }
 
   get name(): string {
@@ -63,7 +66,7 @@ export class QueueLock extends LockRecipe<HeldLock> {
       signal,
       cleanup,
       knownPaths,
-      list: () => queue.listAfterCreate(signal),
+      list: () => this.#listing.next(signal),
     });
     if (created === undefined) throw new Error("no ticket was created");
     const isStamped = this.options.data === undefined;

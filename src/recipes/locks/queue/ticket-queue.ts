@@ -19,7 +19,7 @@ import {
   isReadWrite,
   parseContenders,
 } from "./contender.ts";
-import { listTickets, SharedListing, type TicketListing } from "./list-tickets.ts";
+import { listTickets, type TicketListing } from "./list-tickets.ts";
 import { type OutsideHolders, QueueReport } from "./queue-report.ts";
 import { isMissing, type Ticket, ticketGone } from "./ticket.ts";
 import { checkNumbers } from "./ticket-numbers.ts";
@@ -39,7 +39,6 @@ export class TicketQueue {
   readonly session: Session;
   readonly path: string;
   readonly #options: TicketQueueOptions;
-  readonly #sharedListing: SharedListing;
   #newest: TicketListing | undefined;
   #present: Contender[] = [];
   #canChangeOrder = false;
@@ -49,7 +48,6 @@ export class TicketQueue {
     this.session = options.session;
     this.path = options.path;
     this.#options = options;
-    this.#sharedListing = new SharedListing(options.session, options.path);
   }
 
   /** First come first: the newest listing, less the tickets that were seen to go. */
@@ -63,11 +61,6 @@ export class TicketQueue {
    */
   get canChangeOrder(): boolean {
     return this.#canChangeOrder;
-  }
-
-  /** A listing that has every ticket created in this turn: one request for all of them. */
-  listAfterCreate(signal: AbortSignal | undefined): Promise<TicketListing> {
-    return this.#sharedListing.next(signal);
   }
 
   /**
