@@ -5,7 +5,7 @@ import { Election } from "../recipes/locks/election.ts";
 import type { Result } from "../results/result.ts";
 import { flag, option, programToRun, required, word } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
-import { type LockKind, oneLock } from "./under-lock/lock-kind.ts";
+import type { LockKind } from "./under-lock/lock-kind.ts";
 import { guardOptions, type LockValues, lockPath, waitOptions } from "./under-lock/options.ts";
 import { lockInShell } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
@@ -39,13 +39,14 @@ export const elect = defineCommand({
         );
       return observe ? observeLeaders(context, path) : presentLeader(context, path);
     }
-    const recipe = oneLock(
-      path,
-      "leader",
-      (session, options) =>
+    const recipe: LockKind = {
+      paths: [path],
+      mode: "leader",
+      layout: "queue",
+      lock: (session, options) =>
         new Election(session, path, { ...options, ...(id !== undefined && { id }) }),
-      id === undefined ? {} : { environment: { ZK_ELECT_ID: id } },
-    );
+      ...(id !== undefined && { environment: { ZK_ELECT_ID: id } }),
+    };
     if (program.length === 0 && !context.shell.isOneShot)
       return lockInShell(context, recipe, values);
     return rejoin

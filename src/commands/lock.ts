@@ -4,7 +4,7 @@ import { Mutex } from "../recipes/locks/mutex.ts";
 import { UniqueLock } from "../recipes/locks/unique-lock.ts";
 import { option, programToRun, rest, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
-import { type LockKind, oneLock } from "./under-lock/lock-kind.ts";
+import type { LockKind } from "./under-lock/lock-kind.ts";
 import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
 import { lockInShell, ownLocks } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
@@ -55,24 +55,19 @@ export const lock = defineCommand({
 
 function toRecipe(paths: LockKind["paths"], name: "queue" | "unique" = "queue"): LockKind {
   const [path, ...others] = paths;
+  const kind = { paths, mode: "exclusive" } as const;
   if (name === "unique") {
     if (others.length > 0) throw new UsageError("--recipe unique takes only one path");
-    return oneLock(
-      path,
-      "exclusive",
-      (session, options) => new UniqueLock(session, path, options),
-      {
-        layout: "unique",
-      },
-    );
+    const lock: LockKind["lock"] = (session, options) => new UniqueLock(session, path, options);
+    return { ...kind, layout: "unique", lock };
   }
+  const layout = "queue";
   if (others.length === 0)
-    return oneLock(path, "exclusive", (session, options) => new Mutex(session, path, options));
+    return { ...kind, layout, lock: (session, options) => new Mutex(session, path, options) };
   return {
-    paths,
-    mode: "exclusive",
-    layout: "queue",
+    ...kind,
+    layout,
     only: (some) => toRecipe(some),
-    acquire: (session, options, limits) => new MultiLock(session, paths, options).acquire(limits),
+    lock: (session, options) => new MultiLock(session, paths, options),
   };
 }

@@ -2,7 +2,7 @@ import { UsageError } from "../errors.ts";
 import { ReadWriteLock } from "../recipes/locks/read-write-lock.ts";
 import { programToRun, required, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
-import { oneLock } from "./under-lock/lock-kind.ts";
+import type { LockKind } from "./under-lock/lock-kind.ts";
 import { compatOption, guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
 import { lockInShell } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
@@ -29,11 +29,12 @@ export const rwlock = defineCommand({
   },
   options: { ...waitOptions, ...compatOption, ...guardOptions },
   run(context, { side: wanted, path, program }, options) {
-    const recipe = oneLock(
-      path,
-      wanted,
-      (session, lockOptions) => new ReadWriteLock(session, path, lockOptions)[wanted],
-    );
+    const recipe: LockKind = {
+      paths: [path],
+      mode: wanted,
+      layout: "queue",
+      lock: (session, lockOptions) => new ReadWriteLock(session, path, lockOptions)[wanted],
+    };
     if (program.length === 0 && !context.shell.isOneShot)
       return lockInShell(context, recipe, options);
     return underLock(context, recipe, options, program);

@@ -2,7 +2,7 @@ import { UsageError } from "../errors.ts";
 import { Semaphore } from "../recipes/locks/semaphore.ts";
 import { flag, option, programToRun, required, type ValueParser } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
-import { oneLock } from "./under-lock/lock-kind.ts";
+import type { LockKind } from "./under-lock/lock-kind.ts";
 import { guardOptions, lockPath, waitOptions } from "./under-lock/options.ts";
 import { lockInShell } from "./under-lock/shell-lock.ts";
 import { underLock } from "./under-lock/under-lock.ts";
@@ -39,15 +39,14 @@ export const sem = defineCommand({
     if (limit === undefined)
       throw new UsageError("sem needs --limit", { hint: "sem --limit 3 PATH [-- COMMAND...]" });
     if (count > limit) throw new UsageError(`cannot take ${count} permits: the limit is ${limit}`);
-    const recipe = oneLock(
-      path,
-      "semaphore",
-      (session, options) => new Semaphore(session, path, { ...options, limit, count, setLimit }),
-      {
-        environment: { ZK_SEM_LIMIT: String(limit), ZK_SEM_COUNT: String(count) },
-        layout: "permits",
-      },
-    );
+    const recipe: LockKind = {
+      paths: [path],
+      mode: "semaphore",
+      layout: "permits",
+      lock: (session, options) =>
+        new Semaphore(session, path, { ...options, limit, count, setLimit }),
+      environment: { ZK_SEM_LIMIT: String(limit), ZK_SEM_COUNT: String(count) },
+    };
     if (program.length === 0 && !context.shell.isOneShot)
       return lockInShell(context, recipe, values);
     return underLock(context, recipe, values, program);

@@ -47,7 +47,7 @@ export async function queueUp(task: LockRun): Promise<Acquired | HeldAround> {
       const options = { ...lockOptions(context, values, commandName(task)), onEvent: tell };
       const limits = acquireLimits(values, { begun, isWatched, signal });
       const stopFollowing = story.follow(session);
-      const held = await recipe.acquire(session, options, limits).finally(stopFollowing);
+      const held = await recipe.lock(session, options).acquire(limits).finally(stopFollowing);
       await awaitFreshLease(task, { held, session }).catch((error: unknown) => {
         if (!held.signal.aborted) held.release().catch(() => {});
         throw error;

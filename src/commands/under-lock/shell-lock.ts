@@ -93,7 +93,7 @@ async function acquire(
   const limits = acquireLimits(values, { begun: performance.now(), isWatched, signal });
   const stopFollowing = story.follow(session);
   try {
-    return (await recipe.acquire(session, options, limits)).locks;
+    return (await recipe.lock(session, options).acquire(limits)).locks;
   } catch (error) {
     throw story.conflict.inFull(error, recipe, values);
   } finally {
