@@ -34,24 +34,26 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }) {
       onLost: "term",
       onRevoke: "term",
     },
-    start: async () => child,
     tell: (progress) => told.push(progress),
   });
-  return { guard, signals: () => told.filter(({ event }) => event === "signal") };
+  return {
+    run: () => guard.run(child),
+    signals: () => told.filter(({ event }) => event === "signal"),
+  };
 }
 
 describe("the end of a program that died of SIGKILL", () => {
   test("is its own where its time was not over", async () => {
     const end = { killedBy: "SIGKILL" };
-    const { guard, signals } = guarding(end, { wasOutOfTime: false });
-    expect(await guard.run()).toEqual({ end });
+    const { run, signals } = guarding(end, { wasOutOfTime: false });
+    expect(await run()).toEqual({ end });
     expect(signals()).toEqual([]);
   });
 
   test("is the work of the watchdog where its time was over, and is reported as a stop", async () => {
     const end = { killedBy: "SIGKILL" };
-    const { guard, signals } = guarding(end, { wasOutOfTime: true });
-    expect(await guard.run()).toEqual({ end, stopped: "lost" });
+    const { run, signals } = guarding(end, { wasOutOfTime: true });
+    expect(await run()).toEqual({ end, stopped: "lost" });
     expect(signals()).toMatchObject([{ signal: "SIGKILL", why: "lost", pid: 4711 }]);
   });
 });

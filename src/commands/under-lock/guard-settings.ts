@@ -1,10 +1,5 @@
 /** The settings of a guard: its options, and the times derived from the session timeout. */
-import type {
-  ChildEnd,
-  GuardedChild,
-  GuardRequest,
-  RunLimits,
-} from "../../processes/child-requests.ts";
+import type { ChildEnd, RunLimits } from "../../processes/child-requests.ts";
 import type { LockProgress, StopReason } from "../../results/locks.ts";
 import type { Session } from "../../session/session.ts";
 import type { Held } from "./lock-kind.ts";
@@ -28,9 +23,6 @@ export interface GuardOptions {
   readonly session: Session;
   readonly holding: Pick<Held, "signal" | "heldForMs" | "onRevoke">;
   readonly settings: GuardSettings;
-  start(
-    hooks: Pick<GuardRequest, "onSignal" | "onUnguarded" | "firstPermit">,
-  ): Promise<GuardedChild>;
   tell(progress: LockProgress): void;
 }
 

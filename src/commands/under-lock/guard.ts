@@ -8,16 +8,17 @@
  */
 
 import { LockError } from "../../errors.ts";
-import type { GuardedChild } from "../../processes/child-requests.ts";
+import type { GuardedChild, GuardRequest } from "../../processes/child-requests.ts";
 import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
 import type { Session } from "../../session/session.ts";
-import { awaitProcessEnd } from "./await-process-end.ts";
 import { type GuardedEnd, type GuardOptions, Pace, runLimits } from "./guard-settings.ts";
 import { type SentSignal, Stopper } from "./stopper.ts";
 import { Unstoppable } from "./unstoppable.ts";
 
 /** A second signal within this time starts the grace: the user wants the program to end. */
 const IMPATIENCE_MS = 2_000;
+/** After this time a message names the processes that outlive the program. */
+const LEFTOVERS_AFTER_MS = 1_000;
 
 export class Guard {
   readonly #options: GuardOptions;
@@ -35,15 +36,21 @@ export class Guard {
     this.#pace = new Pace(options.session, options.settings);
   }
 
-  async run(): Promise<GuardedEnd> {
-    const { session, holding, settings, start, tell } = this.#options;
-    const { path, stopSignal } = settings;
-    const pace = this.#pace;
-    const child = await start({
+  /** What the program is to be started with. */
+  get hooks(): Pick<GuardRequest, "onSignal" | "onUnguarded" | "firstPermit"> {
+    const { holding, settings } = this.#options;
+    return {
       onSignal: (signal) => this.#signalled(signal),
       onUnguarded: (error) => this.#unguarded(error),
-      firstPermit: () => runLimits(holding, settings, pace),
-    });
+      firstPermit: () => runLimits(holding, settings, this.#pace),
+    };
+  }
+
+  /** Guards a program that was started with {@link hooks}, to its end. */
+  async run(child: GuardedChild): Promise<GuardedEnd> {
+    const { session, holding, settings, tell } = this.#options;
+    const { path, stopSignal } = settings;
+    const pace = this.#pace;
     const { pid } = child;
     const onSignal = (sent: SentSignal) =>
       tell({ event: "signal", path, pid, ...sent, ...this.#revokedBy });
@@ -70,7 +77,9 @@ export class Guard {
       if ("killedBy" in end && end.killedBy === "SIGKILL" && child.wasOutOfTime())
         stopper.watchdogKilled();
       tell({ event: "child-exit", path, end });
-      const gone = awaitProcessEnd(child, () => tell({ event: "leftovers", path, pid }));
+      const mention = () => tell({ event: "leftovers", path, pid });
+      const leftovers = setTimeout(mention, LEFTOVERS_AFTER_MS);
+      const gone = child.gone().finally(() => clearTimeout(leftovers));
       await Promise.race([gone, this.#unstoppable.told]);
       // During a pause of this process the session may have expired without an event, or the
       // watchdog may have stopped the program although the session lives. Both count as lost.

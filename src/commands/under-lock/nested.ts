@@ -33,16 +33,6 @@ export async function isHeldAround(task: LockRun, session: Session): Promise<boo
   return false;
 }
 
-/** Throws LockError if an earlier line of this shell holds one of the paths. */
-export function refuseHeldByShell({ context, recipe }: LockRun): void {
-  const path = recipe.paths.find((one) => context.shell.heldLocks.has(one));
-  if (path === undefined) return;
-  throw new LockError("nested-lock", `this shell already holds ${path}`, {
-    path,
-    hint: `unlock ${path} first`,
-  });
-}
-
 /** True if a lock held as `held` gives all the rights of `wanted`. */
 export function covers(held: LockMode, wanted: LockMode): boolean {
   if (held === "exclusive" || held === "write")

@@ -1,10 +1,13 @@
-import { LockError, UsageError } from "../../errors.ts";
+import os from "node:os";
+import { LockExitCode } from "../../exit-codes.ts";
 import type {
+  ChildEnd,
   ChildRequest,
   GuardedChild,
   GuardPreparation,
   GuardRequest,
 } from "../../processes/child-requests.ts";
+import type { StopReason } from "../../results/locks.ts";
 import type { Session } from "../../session/session.ts";
 import { awaitFreshLease, hasFreshLease } from "./await-fresh-lease.ts";
 import { lockEnvironment } from "./environment.ts";
@@ -12,22 +15,7 @@ import { Guard } from "./guard.ts";
 import { guardSettings } from "./guard-settings.ts";
 import { type LockRun, pathOf } from "./lock-run.ts";
 import type { Acquired } from "./queue-up.ts";
-import { endingOf, type RunOutcome } from "./run-outcome.ts";
-
-/** Checked before queuing, so that a typing error is not reported after an hour of waiting. */
-export async function mustBeRunnable({ context }: LockRun, name: string): Promise<void> {
-  const search = await context.processes.find(name);
-  if (search.kind === "found") return;
-  if (search.kind === "not-found")
-    throw new LockError("command-not-found", `no such program: ${name}`);
-  throw new LockError("command-not-executable", `not executable: ${search.path}`);
-}
-
-/** Checked before queuing, so that the outcome of a run is never lost. */
-export async function mustBeWritable({ context }: LockRun, file: string): Promise<void> {
-  const why = await context.files.cannotWrite(file);
-  if (why !== undefined) throw new UsageError(`cannot write the status file: ${why}`);
-}
+import type { RunOutcome } from "./run-outcome.ts";
 
 /** A program to run, with the watchdog that was prepared while this process queued. */
 export interface Prepared {
@@ -40,46 +28,43 @@ export async function runProgram(
   prepared: Prepared,
   acquired: Acquired,
 ): Promise<RunOutcome> {
-  const { context, tell } = task;
-  const { signal } = context;
   const { held, session } = acquired;
-  const env = { ...context.processes.childEnvironment(session), ...environment(task, acquired) };
+  const settings = guardSettings(task);
+  const guard = new Guard({ session, holding: held, settings, tell: task.tell });
+  const child = await start(task, acquired, {
+    ...requestOf(task, prepared),
+    ...guard.hooks,
+    env: { ...task.context.processes.childEnvironment(session), ...environment(task, acquired) },
+    deathSignal: settings.onLost === "kill" ? "SIGKILL" : "SIGTERM",
+  });
+  const { end, stopped } = await guard.run(child);
+  return endingOf(end, stopped);
+}
+
+/** Starts the program, when the lease is fresh. */
+async function start(
+  task: LockRun,
+  acquired: Acquired,
+  request: GuardRequest,
+): Promise<GuardedChild> {
+  const { signal, processes } = task.context;
   const notYet = new Error("the lease is not fresh");
   // This process may have been paused since the lock was acquired.
   const mayStart = () => {
     if (!hasFreshLease(acquired)) throw notYet;
   };
-  const settings = guardSettings(task);
-  const deathSignal = settings.onLost === "kill" ? "SIGKILL" : "SIGTERM";
-  const guard = new Guard({
-    session,
-    holding: held,
-    settings,
-    async start(hooks) {
-      for (;;) {
-        // A signal that came before the program was started: it is not started at all.
-        signal.throwIfAborted();
-        try {
-          const request = {
-            ...requestOf(task, prepared),
-            ...hooks,
-            env,
-            mayStart,
-            deathSignal,
-          } as const;
-          const child = await context.processes.startGuarded(request);
-          tellReach(task, child);
-          return child;
-        } catch (error) {
-          if (error !== notYet) throw error;
-          await awaitFreshLease(task, acquired);
-        }
-      }
-    },
-    tell,
-  });
-  const { end, stopped } = await guard.run();
-  return endingOf(end, stopped);
+  for (;;) {
+    // A signal that came before the program was started: it is not started at all.
+    signal.throwIfAborted();
+    try {
+      const child = await processes.startGuarded({ ...request, mayStart });
+      tellReach(task, child);
+      return child;
+    } catch (error) {
+      if (error !== notYet) throw error;
+      await awaitFreshLease(task, acquired);
+    }
+  }
 }
 
 /** Runs the program without a guard: a command around this one holds the lock and guards it. */
@@ -101,6 +86,20 @@ export async function runStraight(
   } finally {
     await child.dispose();
   }
+}
+
+/** The exit code of a program that the guard stopped does not count. */
+function endingOf(end: ChildEnd, stopped: StopReason | undefined): RunOutcome {
+  if (stopped === "revoked") return { outcome: "revoked", exitCode: LockExitCode.revoked, end };
+  if (stopped !== undefined && stopped !== "impatient")
+    return { outcome: "lost", exitCode: LockExitCode.lost, end };
+  return { outcome: "child", exitCode: exitCodeOfChild(end), end };
+}
+
+function exitCodeOfChild(end: ChildEnd): number {
+  if ("code" in end) return end.code;
+  const signals: Readonly<Record<string, number>> = os.constants.signals;
+  return 128 + (signals[end.killedBy] ?? 0);
 }
 
 function requestOf(

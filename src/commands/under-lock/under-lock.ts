@@ -1,27 +1,20 @@
 /** Runs lock, rwlock, sem and elect: from the arguments to the exit code. */
 import { setTimeout as pause } from "node:timers/promises";
 import { Channel } from "../../async/channel.ts";
+import { LockError } from "../../errors.ts";
 import { lockExitCodeOf } from "../../exit-codes.ts";
 import type { Removed } from "../../recipes/locks/queue/remove-znodes.ts";
 import type { Result } from "../../results/result.ts";
-import { escapeJson } from "../../text/escape.ts";
 import type { Context } from "../command.ts";
 import { hold, holdOn } from "./hold.ts";
 import type { Held, LockKind } from "./lock-kind.ts";
 import { type LockRun, pathOf } from "./lock-run.ts";
 import { LockStory } from "./lock-story.ts";
-import { refuseHeldByShell } from "./nested.ts";
 import type { LockValues } from "./options.ts";
 import { queueUp } from "./queue-up.ts";
 import { lostEnding, outcomeOf, type RunOutcome } from "./run-outcome.ts";
-import {
-  mustBeRunnable,
-  mustBeWritable,
-  type Prepared,
-  runProgram,
-  runStraight,
-} from "./run-program.ts";
-import { statusStep } from "./status-file.ts";
+import { type Prepared, runProgram, runStraight } from "./run-program.ts";
+import { mustBeWritable, writeStatus } from "./status-file.ts";
 
 /** The limit for a release without a connection; the end of the session releases the lock too. */
 const RELEASE_WITHIN_MS = 5_000;
@@ -82,7 +75,7 @@ class UnderLock {
   async run(): Promise<number> {
     try {
       const { outcome, exitCode, end } = await this.#run();
-      await this.#note({
+      await writeStatus(this.#task, this.#token, {
         outcome,
         code: exitCode,
         ...(end && "killedBy" in end && { signal: end.killedBy }),
@@ -90,16 +83,17 @@ class UnderLock {
       return exitCode;
     } catch (error) {
       const told = this.#story.conflict.inFull(error, this.#task.recipe, this.#task.values);
-      await this.#note({ outcome: outcomeOf(told), code: lockExitCodeOf(told) });
+      const ending = { outcome: outcomeOf(told), code: lockExitCodeOf(told) };
+      await writeStatus(this.#task, this.#token, ending);
       throw told;
     }
   }
 
   async #run(): Promise<RunOutcome> {
     const task = this.#task;
-    const { context, argv, values } = task;
+    const { context, argv } = task;
     if (argv) await mustBeRunnable(task, argv[0]);
-    if (values.statusFile !== undefined) await mustBeWritable(task, values.statusFile);
+    await mustBeWritable(task);
     refuseHeldByShell(task);
     if (!argv) return this.#queueAndRun(undefined);
     // The watchdog starts now, so that it is ready when the lock is acquired. At the prompt the line
@@ -149,29 +143,23 @@ class UnderLock {
     this.#hasToldRelease = true;
     return how;
   }
+}
 
-  async #note(ending: Readonly<Record<string, unknown>>): Promise<void> {
-    const { context, values } = this.#task;
-    if (values.statusFile === undefined) return;
-    const token = this.#token === undefined ? {} : { token: String(this.#token) };
-    const steps = this.#story.told.map(statusStep);
-    const facts = {
-      ...ending,
-      path: pathOf(this.#task),
-      ...token,
-      ...(steps.length > 0 && { steps }),
-    };
-    try {
-      // Neighbours' names are in it, and the file may be shown on a terminal, or be one.
-      await context.files.write(values.statusFile, `${escapeJson(JSON.stringify(facts))}\n`);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#task.tell({
-        event: "unrecorded",
-        path: pathOf(this.#task),
-        file: values.statusFile,
-        why,
-      });
-    }
-  }
+/** Checked before queuing, so that a typing error is not reported after an hour of waiting. */
+async function mustBeRunnable({ context }: LockRun, name: string): Promise<void> {
+  const search = await context.processes.find(name);
+  if (search.kind === "found") return;
+  if (search.kind === "not-found")
+    throw new LockError("command-not-found", `no such program: ${name}`);
+  throw new LockError("command-not-executable", `not executable: ${search.path}`);
+}
+
+/** Throws LockError if an earlier line of this shell holds one of the paths. */
+function refuseHeldByShell({ context, recipe }: LockRun): void {
+  const path = recipe.paths.find((one) => context.shell.heldLocks.has(one));
+  if (path === undefined) return;
+  throw new LockError("nested-lock", `this shell already holds ${path}`, {
+    path,
+    hint: `unlock ${path} first`,
+  });
 }
