@@ -2,26 +2,13 @@
  * Reads the holders and waiters of a lock, and which library made their tickets. Creates no znodes;
  * sets watches only if `options.watch` is given.
  *
- * The first round trip lists all znodes that a lock can consist of, the second reads the tickets.
- * Tickets that are deleted in between are left out. Tickets without read permission are described
- * by their name and stat. A lost session or an aborted signal ends the call with its error.
+ * lock-znodes.ts reads what is there. Tickets without read permission are described by their name
+ * and stat. A lost session or an aborted signal ends the call with its error.
  */
-import { NoNodeError, OperationError, PermissionError } from "../../../errors.ts";
 import { joinPath } from "../../../session/path.ts";
-import type {
-  CallOptions,
-  Data,
-  ReadOptions,
-  ReadResult,
-  Session,
-} from "../../../session/session.ts";
-import { decodeRecord, describeParty, MAX_READ_BYTES, revokeRequest } from "../holder-record.ts";
-import {
-  type Contender,
-  incompatibleKinds,
-  parseContender,
-  parseContenders,
-} from "../queue/contender.ts";
+import type { Data, ReadOptions, Session } from "../../../session/session.ts";
+import { decodeRecord, describeParty, revokeRequest } from "../holder-record.ts";
+import { type Contender, incompatibleKinds, parseContenders } from "../queue/contender.ts";
 import { recordedLimit } from "../semaphore-limit.ts";
 import {
   arrange,
@@ -30,8 +17,20 @@ import {
   type QueueMember,
   toQueueMember,
 } from "./arrange-queue.ts";
+import {
+  type InspectOptions,
+  KAZOO_LEASE,
+  type LockZnodes,
+  listNames,
+  listZnodes,
+  readNewTickets,
+  readTickets,
+  type Tickets,
+  ticketPaths,
+} from "./lock-znodes.ts";
 
 export type { QueueMember } from "./arrange-queue.ts";
+export type { InspectOptions } from "./lock-znodes.ts";
 
 /** The library and the recipe that use a path. */
 export type LockLayout =
@@ -62,14 +61,6 @@ export interface LockReport {
   readonly incompatibleTickets: readonly string[];
 }
 
-export interface InspectOptions extends ReadOptions {
-  /**
-   * The tickets that an earlier call has read: they are not read again. The call adds new tickets
-   * and removes deleted ones.
-   */
-  readonly known?: Map<string, Data>;
-}
-
 /**
  * Reads who holds a lock and who waits for it, in two round trips.
  *
@@ -83,7 +74,7 @@ export async function inspectLock(
   path: string,
   options: InspectOptions,
 ): Promise<LockReport> {
-  const found = await look(session, path, options);
+  const found = await listZnodes(session, path, options);
   if (!found)
     return { path, exists: false, layouts: [], holders: [], waiters: [], incompatibleTickets: [] };
   const { own, children } = found;
@@ -112,169 +103,6 @@ export async function inspectLock(
   };
 }
 
-interface Found {
-  readonly own: Data;
-  readonly children: readonly string[];
-  /** Below a semaphore in Curator's layout; empty for other locks. */
-  readonly leases: readonly string[];
-  readonly queue: readonly string[];
-}
-
-/** Lists everything in one round trip. Returns undefined if the znode does not exist. */
-async function look(
-  session: Session,
-  path: string,
-  options: ReadOptions,
-): Promise<Found | undefined> {
-  const [own, children, leases, queue] = await Promise.all([
-    readAtLeastStat(session, path, options),
-    list(session, path, options),
-    list(session, joinPath(path, "leases"), options),
-    list(session, joinPath(path, "locks"), options),
-  ]);
-  if (!own || !children) {
-    // Only exists() can watch a znode that does not exist yet.
-    if (options.watch && (await session.exists(path, options))) return look(session, path, options);
-    return undefined;
-  }
-  // A child called `locks` alone is no sign of a semaphore.
-  const isSemaphore = children.includes("leases");
-  return {
-    own,
-    children,
-    leases: (isSemaphore && leases) || [],
-    queue: (isSemaphore && queue) || [],
-  };
-}
-
-async function list(
-  session: Session,
-  path: string,
-  options: ReadOptions,
-): Promise<string[] | undefined> {
-  try {
-    return await session.getChildren(path, options);
-  } catch (error) {
-    if (error instanceof NoNodeError) return undefined;
-    throw error;
-  }
-}
-
-/** exists() needs no permission: the stat can be read where the data cannot. */
-async function readAtLeastStat(
-  session: Session,
-  path: string,
-  options: ReadOptions,
-): Promise<Data | undefined> {
-  try {
-    return await session.getData(path, options);
-  } catch (error) {
-    if (error instanceof NoNodeError) return undefined;
-    if (!(error instanceof PermissionError)) throw error;
-    const stat = await session.exists(path, options);
-    return stat && { data: null, stat };
-  }
-}
-
-function ticketPaths(path: string, { children, leases, queue }: Found): string[] {
-  return [
-    ...children
-      .filter((name) => parseContender(name) || KAZOO_LEASE.test(name))
-      .map((name) => joinPath(path, name)),
-    ...leases.map((name) => joinPath(path, `leases/${name}`)),
-    ...queue.map((name) => joinPath(path, `locks/${name}`)),
-  ];
-}
-
-type Tickets = ReadonlyMap<string, Data>;
-
-/**
- * Up to this many tickets are read with single requests: multiRead may cost another round trip, to
- * learn whether the server knows it.
- */
-const FEW = 100;
-/** With tickets of 1 KB a reply stays near half a megabyte. */
-const BATCH = 500;
-
-async function readNewTickets(
-  session: Session,
-  paths: readonly string[],
-  options: InspectOptions,
-): Promise<Tickets> {
-  const { known, ...how } = options;
-  if (!known) return readTickets(session, paths, how);
-  const present = new Set(paths);
-  for (const path of known.keys()) if (!present.has(path)) known.delete(path);
-  const unknown = paths.filter((path) => !known.has(path));
-  for (const [path, data] of await readTickets(session, unknown, how)) known.set(path, data);
-  return new Map(known);
-}
-
-/** Reads the tickets that still exist, in one round trip. */
-async function readTickets(
-  session: Session,
-  paths: readonly string[],
-  { signal }: ReadOptions,
-): Promise<Tickets> {
-  const options = signal ? { signal } : {};
-  const tickets = new Map<string, Data>();
-  if (paths.length <= FEW) {
-    const read = await Promise.all(paths.map((path) => readAtLeastStat(session, path, options)));
-    for (const [index, data] of read.entries())
-      if (data) tickets.set(paths[index] ?? "", toKeep(data));
-    return tickets;
-  }
-  const batches = Array.from({ length: Math.ceil(paths.length / BATCH) }, (_, i) =>
-    paths.slice(i * BATCH, (i + 1) * BATCH),
-  );
-  const replies = await Promise.all(batches.map((batch) => readBatch(session, batch, options)));
-  const hidden: string[] = [];
-  for (const result of replies.flat()) {
-    if (result.op === "getData") tickets.set(result.path, toKeep(result));
-    else if (result.op === "error" && result.error instanceof PermissionError)
-      hidden.push(result.path);
-    else if (result.op === "error" && !(result.error instanceof NoNodeError)) throw result.error;
-  }
-  const stats = await Promise.all(hidden.map((path) => session.exists(path, options)));
-  for (const [index, stat] of stats.entries())
-    if (stat) tickets.set(hidden[index] ?? "", { data: null, stat });
-  return tickets;
-}
-
-/** Splits the batch if the reply is too long: a ticket may have up to 1 MB of data. */
-async function readBatch(
-  session: Session,
-  paths: readonly string[],
-  options: CallOptions,
-): Promise<ReadResult[]> {
-  try {
-    return await session.multiRead(
-      paths.map((path) => ({ op: "getData", path }) as const),
-      options,
-    );
-  } catch (error) {
-    const isTooLong = error instanceof OperationError && error.reason === "reply-too-long";
-    if (!isTooLong || paths.length === 1) throw error;
-    const half = Math.ceil(paths.length / 2);
-    const first = await readBatch(session, paths.slice(0, half), options);
-    return first.concat(await readBatch(session, paths.slice(half), options));
-  }
-}
-
-/**
- * Cuts data that is too long for a record to one byte more than the limit: thousands of tickets are
- * kept in memory while a queue is watched.
- */
-function toKeep({ data, stat }: Data): Data {
-  return {
-    data:
-      data && data.length > MAX_READ_BYTES
-        ? Buffer.from(data.subarray(0, MAX_READ_BYTES + 1))
-        : data,
-    stat,
-  };
-}
-
 function queuedOf(parent: string, contenders: readonly Contender[], tickets: Tickets): Queued[] {
   return contenders.flatMap((contender) => {
     const node = joinPath(parent, contender.name);
@@ -291,7 +119,7 @@ function describe(node: string, contender: Contender, data: Data): Queued {
 }
 
 /** Curator's layout: permits are children of `leases`, waiters queue below `locks`. */
-function semaphore(path: string, found: Found, tickets: Tickets): Queue {
+function semaphore(path: string, found: LockZnodes, tickets: Tickets): Queue {
   const leases = queuedOf(joinPath(path, "leases"), parseContenders(found.leases), tickets);
   const recorded = recordedLimit(found.own.data);
   const limit = recorded?.by === "zksh" ? recorded.limit : leases.length;
@@ -325,9 +153,6 @@ function permitsOf(leases: readonly Queued[]): [Queued, ...Queued[]][] {
   return [...groups.values()];
 }
 
-/** kazoo's permits have no sequence numbers. */
-const KAZOO_LEASE = /^[0-9a-f]{32}$/;
-
 /**
  * kazoo's layout: the data of the path is the limit, its children are the permits, and waiters
  * queue for the lock `PATH-__lock__`.
@@ -335,7 +160,7 @@ const KAZOO_LEASE = /^[0-9a-f]{32}$/;
 async function kazooSemaphore(
   session: Session,
   path: string,
-  { own, children }: Found,
+  { own, children }: LockZnodes,
   tickets: Tickets,
   { signal, watch }: ReadOptions,
 ): Promise<Queue | undefined> {
@@ -358,7 +183,7 @@ async function kazooSemaphore(
     .sort((a, b) => (a.token < b.token ? -1 : 1));
   const inner = `${path}-__lock__`;
   const options = { ...(signal && { signal }), ...(watch && { watch }) };
-  const contenders = parseContenders((await list(session, inner, options)) ?? []);
+  const contenders = parseContenders((await listNames(session, inner, options)) ?? []);
   const data = await readTickets(
     session,
     contenders.map(({ name }) => joinPath(inner, name)),
@@ -381,7 +206,7 @@ function plain(path: string, own: Data): Queue {
 
 function layoutsOf(
   contenders: readonly Contender[],
-  found: Found,
+  found: LockZnodes,
   isKazooSemaphore: boolean,
 ): LockLayout[] {
   const layouts = new Set<LockLayout>();
