@@ -8,30 +8,25 @@
  * and waited for by the head alone: two who want several cannot each have half of them.
  */
 import { randomUUID } from "node:crypto";
-import { AutoResetEvent } from "../../async/auto-reset-event.ts";
-import { startTimer } from "../../async/timer.ts";
 import { LockError, NoNodeError, PermissionError, UsageError } from "../../errors.ts";
-import { baseName, joinPath } from "../../session/path.ts";
-import type { CreateMode, Session, WatchListener } from "../../session/session.ts";
+import { joinPath } from "../../session/path.ts";
+import type { CreateMode, Session } from "../../session/session.ts";
+import { areGood, awaitPermits, type Leased, type PermitPlace } from "./await-permits.ts";
 import type { LockEvent, Permits } from "./events.ts";
 import { HeldLock } from "./held-lock.ts";
-import type { RevokeRequest } from "./holder-record.ts";
 import { type Attempt, type LockOptions, LockRecipe } from "./lock-recipe.ts";
 import { MUTEX } from "./mutex.ts";
 import { awaitLease } from "./queue/await-lease.ts";
-import { bySequence, type Contender, parseContender, parseContenders } from "./queue/contender.ts";
+import { parseContenders } from "./queue/contender.ts";
 import { askForPaths, type PathToMake, parentMode } from "./queue/create-lock-path.ts";
 import { type CreatedTicket, createTickets } from "./queue/create-tickets.ts";
-import { listTickets, type TicketListing } from "./queue/list-tickets.ts";
-import { OwnTicket, revoked } from "./queue/own-ticket.ts";
-import { asHead, PermitReport, permitsOf } from "./queue/permit-report.ts";
+import { listTickets } from "./queue/list-tickets.ts";
+import { OwnTicket } from "./queue/own-ticket.ts";
+import { PermitReport, permitsOf } from "./queue/permit-report.ts";
 import { QueueLock } from "./queue/queue-lock.ts";
-import { MAX_NAMED, newsOf } from "./queue/queue-report.ts";
 import { removeZnodes } from "./queue/remove-znodes.ts";
 import { isUnanswered, untilAnswered } from "./queue/retry-unanswered.ts";
-import { isMissing, sessionLost, type Ticket, ticketGone } from "./queue/ticket.ts";
-import { checkNumbers } from "./queue/ticket-numbers.ts";
-import { refreshDelay } from "./queue/wait-turn.ts";
+import type { Ticket } from "./queue/ticket.ts";
 import { encodeLimit, mustRecordLimit } from "./semaphore-limit.ts";
 
 /** How many permits there are, and how many one holder takes. */
@@ -45,11 +40,6 @@ export interface SemaphoreOptions extends LockOptions {
   readonly count?: number;
   /** Records `limit` where another one is recorded. Those who wait or hold do not hear of it. */
   readonly setLimit?: boolean;
-}
-
-/** The permits that were just made, and who queues. */
-interface Leased extends CreatedTicket {
-  readonly queue: readonly Contender[];
 }
 
 const OF_THE_TURN: ReadonlySet<LockEvent["event"]> = new Set(["acquired", "released", "lost"]);
@@ -73,10 +63,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
   readonly path: string;
   readonly limit: number;
   readonly count: number;
-  readonly #leases: string;
-  readonly #locks: string;
+  readonly #place: PermitPlace;
   readonly #setLimit: boolean;
-  readonly #report: PermitReport;
 
   constructor(
     session: Session,
@@ -96,10 +84,17 @@ export class Semaphore extends LockRecipe<HeldLock> {
     this.path = path;
     this.limit = limit;
     this.count = count;
-    this.#leases = joinPath(path, "leases");
-    this.#locks = joinPath(path, "locks");
     this.#setLimit = setLimit;
-    this.#report = new PermitReport(session, this.#leases, limit);
+    const leases = joinPath(path, "leases");
+    this.#place = {
+      session,
+      path,
+      leases,
+      locks: joinPath(path, "locks"),
+      limit,
+      report: new PermitReport(session, leases, limit),
+      tell: this.tell,
+    };
   }
 
   get name(): string {
@@ -108,7 +103,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
 
   get #paths(): readonly PathToMake[] {
     const { acl: ticketAcl, pathAcl: acl = ticketAcl } = this.options;
-    const below = [this.#leases, this.#locks].map((path) => ({ path, acl }));
+    const below = [this.#place.leases, this.#place.locks].map((path) => ({ path, acl }));
     return [{ path: this.path, data: encodeLimit(this.limit), acl }, ...below];
   }
 
@@ -117,7 +112,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     const permits = permitsOf(listing.children, this.limit);
     try {
       // Clients that queue go first, even where a permit is free.
-      if (queue.length === 0 && this.#isGood(ticket, listing))
+      if (queue.length === 0 && areGood(this.#place, ticket, listing))
         return await this.#hold(ticket, attempt, { permits });
     } catch (error) {
       this.cleanup.add(removeZnodes(this.session, ticket.nodes));
@@ -138,7 +133,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     const { signal } = attempt;
     const { acl } = this.options;
     const labels = Array.from({ length: this.count }, () => "lease-");
-    const shape = { path: this.#leases, labels, data: attempt.data(), ...(acl && { acl }) };
+    const shape = { path: this.#place.leases, labels, data: attempt.data(), ...(acl && { acl }) };
     for (;;) {
       const mode = knownPaths.has(shape.path) ? undefined : await this.#pathMode(signal);
       const obstacle = mode && askForPaths(session, this.#paths, mode, { signal });
@@ -147,7 +142,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
         cleanup,
         knownPaths,
       });
-      const listing = listTickets(session, this.#locks, { signal });
+      const listing = listTickets(session, this.#place.locks, { signal });
       const recorded = this.#recorded(signal);
       for (const asking of [listing, recorded]) asking.catch(() => {});
       try {
@@ -189,21 +184,6 @@ export class Semaphore extends LockRecipe<HeldLock> {
     return parentMode(session, "container", { signal });
   }
 
-  /** Throws where the numbers cannot be relied on, or a lease of ours is gone. */
-  #isGood(ticket: Ticket, listing: TicketListing): boolean {
-    if (isMissing(ticket, listing)) throw ticketGone(this.path, this.session);
-    checkNumbers(ticket, parseContenders(listing.children), this.#leases);
-    const own = new Set(ticket.nodes.map(baseName));
-    const [last] = ticket.contenders.slice(-1);
-    const isAhead = (name: string) => {
-      if (own.has(name)) return false;
-      const other = parseContender(name);
-      // Something without a number counts for Curator too.
-      return other === undefined || last === undefined || bySequence(other, last) < 0;
-    };
-    return listing.children.filter(isAhead).length + own.size <= this.limit;
-  }
-
   async #hold(
     ticket: Ticket,
     { begun, data, signal }: Attempt,
@@ -236,8 +216,8 @@ export class Semaphore extends LockRecipe<HeldLock> {
 
   async #inTurn(attempt: Attempt): Promise<HeldLock> {
     const { holder: _, compat: __, ...options } = this.options;
-    const shape = { ...MUTEX, mode: this.mode, outside: this.#report.look };
-    const queue = new QueueLock(this.session, this.#locks, shape, {
+    const shape = { ...MUTEX, mode: this.mode, outside: this.#place.report.look };
+    const queue = new QueueLock(this.session, this.#place.locks, shape, {
       ...options,
       mustExist: false,
       data: attempt.data(),
@@ -263,7 +243,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     own.watch();
     try {
       this.tell({ event: "leased", path: this.path, node: ticket.nodes[0] });
-      const { children } = await this.#untilGood(leased, own, turn, attempt);
+      const { children } = await awaitPermits(this.#place, leased, own, turn, attempt);
       own.throwIfGone();
       return await this.#hold(ticket, attempt, {
         own,
@@ -275,77 +255,6 @@ export class Semaphore extends LockRecipe<HeldLock> {
       this.cleanup.add(removeZnodes(this.session, ticket.nodes));
       throw error;
     }
-  }
-
-  /** The listing by which the leases are good. */
-  async #untilGood(
-    leased: Leased,
-    own: OwnTicket,
-    turn: HeldLock,
-    attempt: Attempt,
-  ): Promise<TicketListing> {
-    const { session, path } = this;
-    const { ticket } = leased;
-    const { signal, refreshMs } = attempt;
-    let { listing, queue } = leased;
-    let told = "";
-    const changed = new AutoResetEvent();
-    const wakeUp = () => changed.set();
-    let request: RevokeRequest | undefined;
-    let isWatching = false;
-    const watch: WatchListener = () => {
-      isWatching = false;
-      wakeUp();
-    };
-    const stopOwn = own.onChange(wakeUp);
-    turn.signal.addEventListener("abort", wakeUp);
-    const stopTurn = turn.onRevoke((asked) => {
-      request = asked;
-      wakeUp();
-    });
-    try {
-      while (!this.#isGood(ticket, listing)) {
-        if (!isWatching) {
-          isWatching = true;
-          listing = await listTickets(session, this.#leases, { watch, signal });
-          continue;
-        }
-        told = await this.#tellWaiting({ ticket, listing, queue }, told, attempt);
-        const stopTimer = refreshMs && startTimer(refreshDelay(refreshMs, queue.length), wakeUp);
-        await changed.wait(signal).finally(stopTimer || undefined);
-        if (session.state === "lost") throw sessionLost();
-        own.throwIfGone();
-        if (request) throw revoked(path, request);
-        if (turn.signal.aborted) throw ticketGone(path, session);
-        if (refreshMs)
-          queue = parseContenders((await listTickets(session, this.#locks, { signal })).children);
-      }
-      return listing;
-    } finally {
-      stopOwn();
-      stopTurn();
-      turn.signal.removeEventListener("abort", wakeUp);
-      if (isWatching && session.state !== "lost")
-        session.removeWatch(this.#leases, watch).catch(() => {});
-    }
-  }
-
-  /** As the head of the queue. Tells only news, and returns what it was. */
-  async #tellWaiting(
-    { ticket, listing, queue }: Leased,
-    told: string,
-    { signal, refreshMs }: Attempt,
-  ): Promise<string> {
-    const named = refreshMs === undefined ? 1 : MAX_NAMED;
-    const held = await this.#report.describe(listing.children, {
-      ownUuid: ticket.uuid,
-      named,
-      signal,
-    });
-    const waiting = asHead(this.path, ticket.nodes[0], queue.length, held);
-    const news = newsOf(waiting);
-    if (news !== told) this.tell(waiting);
-    return news;
   }
 
   /** That the queue's own turn has come, is given back or is lost, is no news of the semaphore. */
