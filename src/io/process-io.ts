@@ -76,19 +76,15 @@ function programRunner(openStdout: () => Output): Processes {
       return findProgram(name, process.env);
     },
     async prepareGuard(options) {
-      // Both now: nothing is left to load between getting the lock and starting the program.
-      const [{ prepareGuard }] = await Promise.all([
-        import("../processes/guard-preparation.ts"),
-        import("../processes/guarded-child.ts"),
-      ]);
-      return prepareGuard(process.env, options);
-    },
-    async startGuarded(request) {
-      const { startGuarded } = await import("../processes/guarded-child.ts");
-      // Opening stdout makes a pipe non-blocking for all who have it. Done before the program gets
-      // it, starting the program undoes that; done later, the program's own writes would fail.
-      openStdout();
-      return startGuarded(request, process.env);
+      const { prepareGuard } = await import("../processes/guarded-child.ts");
+      const onStart = () => {
+        options.onStart?.();
+        // Opening stdout makes a pipe non-blocking for all who have it. Done before the program
+        // gets it, starting the program undoes that; done later, the program's own writes would
+        // fail.
+        openStdout();
+      };
+      return prepareGuard(process.env, { ...options, onStart });
     },
   };
 }

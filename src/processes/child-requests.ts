@@ -69,10 +69,17 @@ export interface PrepareOptions {
    * line editor uses the terminal until then.
    */
   readonly savesTerminal: boolean;
+  /** Called when the program is about to be started, with our stdin, stdout and stderr. */
+  readonly onStart?: () => void;
 }
 
 /** The watchdog and the checks of a guarded program, started while zksh still queues for the lock. */
 export interface GuardPreparation {
+  /**
+   * Starts a program that never outlives its permission, with our stdin, stdout and stderr; see
+   * guarded-child.ts for what it throws.
+   */
+  start(request: GuardRequest): Promise<GuardedChild>;
   /** Ends the watchdog. Must be called, at the latest when the program has ended; may be called twice. */
   dispose(): void;
 }
@@ -117,8 +124,6 @@ export interface GuardRequest {
   readonly deathSignal?: "SIGTERM" | "SIGKILL";
   /** Called when the watchdog has ended and no other can be started. */
   readonly onUnguarded?: (error: Error) => void;
-  /** The result of `prepareGuard`. Left out: prepared now. */
-  readonly preparation?: GuardPreparation;
   /** Its stdout: a pipe of zksh. Left out: our stdout. */
   readonly stdout?: Writable;
 }
@@ -133,14 +138,9 @@ export interface Processes {
   find(name: string): Promise<ProgramSearch>;
   /**
    * Prepares what a guarded program needs beside it, while its lock is queued for; see
-   * guard-preparation.ts for what it throws.
-   */
-  prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
-  /**
-   * Starts a program that never outlives its permission, with our stdin, stdout and stderr; see
    * guarded-child.ts for what it throws.
    */
-  startGuarded(request: GuardRequest): Promise<GuardedChild>;
+  prepareGuard(options: PrepareOptions): Promise<GuardPreparation>;
 }
 
 /** "The tree" below: the program and every process it has started that is still in its session. */

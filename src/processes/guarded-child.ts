@@ -1,33 +1,79 @@
 import { randomUUID } from "node:crypto";
 import { InterruptedError, LockError } from "../errors.ts";
-import type { Environment, GuardedChild, GuardRequest } from "./child-requests.ts";
+import type {
+  Environment,
+  GuardedChild,
+  GuardPreparation,
+  GuardRequest,
+  PrepareOptions,
+} from "./child-requests.ts";
 import { findProgram } from "./find-program.ts";
 import { Gate } from "./gate.ts";
-import { Preparation, prepareGuard, setprivWords } from "./guard-preparation.ts";
 import { ENDING, Guarded, TAKEN, type Taken } from "./guarded.ts";
 import { findProcess, isTableOurs } from "./process-table.ts";
 import { ProcessTree } from "./process-tree.ts";
+import { findSetpriv, setprivWords } from "./setpriv.ts";
 import { takeSignals } from "./signals.ts";
 import { startFailure } from "./start-failure.ts";
-import { hasControllingTerminal } from "./terminal-modes.ts";
+import { hasControllingTerminal, saveTerminalModes } from "./terminal-modes.ts";
+import { WatchdogLink } from "./watchdog-link.ts";
 
 /** Signals for zksh as well as for the program: no key of the terminal sends them. */
 const FOR_ALL: readonly Taken[] = ["SIGTERM", "SIGHUP"];
+
+/** Throws LockError when the watchdog cannot be started, so that zksh does not queue in vain. */
+export async function prepareGuard(
+  environment: Environment,
+  options: PrepareOptions,
+): Promise<GuardPreparation> {
+  const preparation = new Preparation(environment, options);
+  await preparation.watchdog.started;
+  return preparation;
+}
+
+/** The slow part of starting a guarded program, done while zksh connects and queues. */
+class Preparation implements GuardPreparation {
+  readonly environment: Environment;
+  readonly watchdog: WatchdogLink;
+  readonly hasSetpriv: Promise<boolean>;
+  readonly #onStart: PrepareOptions["onStart"];
+  readonly #terminal: Promise<() => Promise<void>> | undefined;
+
+  constructor(environment: Environment, { savesTerminal, onStart }: PrepareOptions) {
+    this.environment = environment;
+    this.watchdog = new WatchdogLink(environment);
+    this.hasSetpriv = findSetpriv(environment);
+    this.#onStart = onStart;
+    this.#terminal = savesTerminal ? saveTerminalModes() : undefined;
+  }
+
+  /** Resolves with the function that restores the terminal's modes. */
+  terminal(): Promise<() => Promise<void>> {
+    return this.#terminal ?? saveTerminalModes();
+  }
+
+  async start(request: GuardRequest): Promise<GuardedChild> {
+    this.#onStart?.();
+    return startGuarded(request, this);
+  }
+
+  dispose(): void {
+    this.watchdog.bye();
+  }
+}
 
 /**
  * Starts a program at a gate, with stdin, stdout and stderr of zksh. The gate opens when the
  * watchdog has confirmed the process and its deadlines. Throws LockError when the program cannot be
  * started, and InterruptedError when a signal told zksh to end before that.
  */
-export async function startGuarded(
+async function startGuarded(
   request: GuardRequest,
-  environment: Environment,
+  preparation: Preparation,
 ): Promise<GuardedChild> {
+  const { environment, watchdog } = preparation;
   const signals = new StartSignals(request);
-  const prepared = request.preparation instanceof Preparation ? request.preparation : undefined;
-  let preparation = prepared;
   try {
-    preparation ??= await prepareGuard(environment, { savesTerminal: true });
     const hasTerminal = hasControllingTerminal();
     const [hasSetpriv, restoreTerminal] = await Promise.all([
       preparation.hasSetpriv,
@@ -38,7 +84,6 @@ export async function startGuarded(
     request.mayStart?.();
     const prefix = hasSetpriv ? setprivWords(request.deathSignal ?? "SIGTERM") : [];
     const atGate = await startAtGate(request, { environment, prefix, hasTerminal });
-    const { watchdog } = preparation;
     const guarded = new Guarded({ ...atGate, watchdog, hasTerminal, restoreTerminal, signals });
     try {
       await Promise.race([guarded.arm(request), signals.told]);
@@ -55,7 +100,6 @@ export async function startGuarded(
     signals.passOnTo(guarded);
     return guarded;
   } catch (error) {
-    if (!prepared) preparation?.dispose();
     signals.giveBackUnused();
     throw error;
   }

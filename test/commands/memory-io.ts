@@ -1,7 +1,7 @@
 import { Readable, Writable } from "node:stream";
 import type { ColorLevel, Io, Output } from "../../src/io/io.ts";
 import { OutputWriter } from "../../src/io/output-writer.ts";
-import type { Processes } from "../../src/processes/child-requests.ts";
+import type { GuardPreparation, Processes } from "../../src/processes/child-requests.ts";
 
 export interface MemoryIoOptions {
   /** Both outputs are terminals; not so by default. */
@@ -16,7 +16,7 @@ export interface MemoryIoOptions {
   readonly runChild?: Processes["run"];
   /** Every program is found where this is left out. */
   readonly findProgram?: Processes["find"];
-  readonly startGuarded?: Processes["startGuarded"];
+  readonly startGuarded?: GuardPreparation["start"];
   /** stdout fails with this when it is written to. */
   readonly stdoutError?: Error;
 }
@@ -105,11 +105,12 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
       },
       find: findProgram,
       async prepareGuard() {
-        return { dispose() {} };
-      },
-      async startGuarded(request) {
-        if (!startGuarded) throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
-        return startGuarded(request);
+        const start: GuardPreparation["start"] = async (request) => {
+          if (!startGuarded)
+            throw new Error(`there are no programs here: ${request.argv.join(" ")}`);
+          return startGuarded(request);
+        };
+        return { start, dispose() {} };
       },
     },
     get written() {

@@ -2,7 +2,6 @@
 import { PassThrough } from "node:stream";
 import { main } from "../../src/main.ts";
 import { findProgram } from "../../src/processes/find-program.ts";
-import { startGuarded } from "../../src/processes/guarded-child.ts";
 import { runChild } from "../../src/processes/run-child.ts";
 import { parseConnectString } from "../../src/session/connect-string.ts";
 import { openSession } from "../../src/session/zookeeper/client.ts";
@@ -10,6 +9,7 @@ import { askWord } from "../../src/session/zookeeper/connecting/four-letter-word
 import { hostAddresses } from "../../src/session/zookeeper/connecting/host-addresses.ts";
 import { lex } from "../../src/shell/parsing/lexer.ts";
 import { memoryIo } from "../commands/memory-io.ts";
+import { startGuarded } from "../processes/start-guarded.ts";
 import { freshChroot } from "../support/shared-server.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 import { runZksh, type ZkshResult } from "../support/zksh-process.ts";

@@ -4,12 +4,12 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { GuardRequest } from "../../src/processes/child-requests.ts";
-import { startGuarded } from "../../src/processes/guarded-child.ts";
 import { findProcess } from "../../src/processes/process-table.ts";
 import { eventually } from "../support/eventually.ts";
 import { rejection } from "../support/open-session.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 import { environment, GuardingProcess, killLeftovers, leftovers } from "./guarding.ts";
+import { startGuarded } from "./start-guarded.ts";
 
 const directory = temporaryDirectory("gate");
 let file = "";

@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { GuardedChild, GuardRequest } from "../../src/processes/child-requests.ts";
-import { startGuarded } from "../../src/processes/guarded-child.ts";
+import { prepareGuard } from "../../src/processes/guarded-child.ts";
 import { findProcess } from "../../src/processes/process-table.ts";
 import { eventually, sleep } from "../support/eventually.ts";
 import { rejection } from "../support/open-session.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 import { environment, isRunning, kill, killLeftovers, leftovers, pidsIn } from "./guarding.ts";
+import { startGuarded } from "./start-guarded.ts";
 
 const directory = temporaryDirectory("guarded-child");
 const GROUPS = ["own", "share"] as const;
@@ -122,9 +123,16 @@ describe("a guarded program", () => {
 
   test("is not started when we were told to end before", async () => {
     const heard: string[] = [];
-    const starting = start(`echo started > ${file}`, { onSignal: (signal) => heard.push(signal) });
+    const preparation = await prepareGuard(environment, { savesTerminal: true });
+    const starting = preparation.start({
+      argv: ["sh", "-c", `echo started > ${file}`],
+      env: {},
+      group: "own",
+      onSignal: (signal) => heard.push(signal),
+    });
     process.kill(process.pid, "SIGQUIT");
     expect(await rejection(starting)).toMatchObject({ reason: "interrupted" });
+    preparation.dispose();
     expect(heard).toEqual(["SIGQUIT"]);
     expect(() => readFileSync(file)).toThrow("ENOENT");
   });

@@ -31,7 +31,7 @@ export async function runProgram(
   const { held, session } = acquired;
   const settings = guardSettings(task);
   const guard = new Guard({ session, holding: held, settings, tell: task.tell });
-  const child = await start(task, acquired, {
+  const child = await start(task, prepared.preparation, acquired, {
     ...requestOf(task, prepared),
     ...guard.hooks,
     env: { ...task.context.processes.childEnvironment(session), ...environment(task, acquired) },
@@ -44,10 +44,11 @@ export async function runProgram(
 /** Starts the program, when the lease is fresh. */
 async function start(
   task: LockRun,
+  preparation: GuardPreparation,
   acquired: Acquired,
   request: GuardRequest,
 ): Promise<GuardedChild> {
-  const { signal, processes } = task.context;
+  const { signal } = task.context;
   const notYet = new Error("the lease is not fresh");
   // This process may have been paused since the lock was acquired.
   const mayStart = () => {
@@ -57,7 +58,7 @@ async function start(
     // A signal that came before the program was started: it is not started at all.
     signal.throwIfAborted();
     try {
-      const child = await processes.startGuarded({ ...request, mayStart });
+      const child = await preparation.start({ ...request, mayStart });
       tellReach(task, child);
       return child;
     } catch (error) {
@@ -74,7 +75,7 @@ export async function runStraight(
   session: Session,
 ): Promise<RunOutcome> {
   const { context } = task;
-  const child = await context.processes.startGuarded({
+  const child = await prepared.preparation.start({
     ...requestOf(task, prepared),
     env: context.processes.childEnvironment(session),
     onSignal: () => {},
@@ -104,10 +105,10 @@ function exitCodeOfChild(end: ChildEnd): number {
 
 function requestOf(
   task: LockRun,
-  prepared: Prepared,
-): Pick<GuardRequest, "argv" | "preparation" | "group" | "signal" | "goesOn"> {
+  { argv }: Prepared,
+): Pick<GuardRequest, "argv" | "group" | "signal" | "goesOn"> {
   const { signal, shell } = task.context;
-  return { ...prepared, group: groupOf(task), signal, goesOn: !shell.isOneShot };
+  return { argv, group: groupOf(task), signal, goesOn: !shell.isOneShot };
 }
 
 /** Warns if the system does not show zksh all processes of the program: it cannot stop those. */

@@ -35,10 +35,7 @@ export class StatementIo {
           beforeWrite();
           return io.processes.run(request);
         },
-        startGuarded(request) {
-          beforeWrite();
-          return io.processes.startGuarded(request);
-        },
+        prepareGuard: (options) => io.processes.prepareGuard({ ...options, onStart: beforeWrite }),
       },
     };
   }

@@ -9,6 +9,7 @@ import { withStdout } from "../../io/io.ts";
 import type { Progress } from "../../io/progress.ts";
 import type {
   GuardedChild,
+  GuardPreparation,
   GuardRequest,
   ShellChild,
   ShellRequest,
@@ -153,7 +154,13 @@ export class StatementRunner {
       signal,
       processes: {
         ...io.processes,
-        startGuarded: (request) => this.#startAlone(request, io),
+        prepareGuard: async (options) => {
+          const preparation = await io.processes.prepareGuard(options);
+          return {
+            start: (request) => this.#startAlone(preparation, request),
+            dispose: () => preparation.dispose(),
+          };
+        },
       },
       onWatch,
       onProgress: progress.report.bind(progress),
@@ -176,12 +183,12 @@ export class StatementRunner {
   }
 
   /** The program has the terminal to itself until it is disposed of. */
-  #startAlone(request: GuardRequest, io: Io): Promise<GuardedChild> {
+  #startAlone(preparation: GuardPreparation, request: GuardRequest): Promise<GuardedChild> {
     const { editor, progress } = this.#options;
     progress.stop();
     return new Promise((resolve, reject) => {
       const use = async () => {
-        const child = await io.processes.startGuarded(request);
+        const child = await preparation.start(request);
         await new Promise<void>((disposed) => {
           resolve({
             pid: child.pid,

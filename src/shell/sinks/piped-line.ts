@@ -74,11 +74,17 @@ function pipeIo(io: Io, { stdin }: ShellChild): Io {
     },
   });
   stream.on("error", () => {});
-  const { run, startGuarded } = io.processes;
+  const { run, prepareGuard } = io.processes;
   const processes: Io["processes"] = {
     ...io.processes,
     run: (request) => run({ ...request, stdout: stdin }),
-    startGuarded: (request) => startGuarded({ ...request, stdout: stdin }),
+    prepareGuard: async (options) => {
+      const preparation = await prepareGuard(options);
+      return {
+        start: (request) => preparation.start({ ...request, stdout: stdin }),
+        dispose: () => preparation.dispose(),
+      };
+    },
   };
   return withStdout(io, outputTo(io, stream), processes);
 }
