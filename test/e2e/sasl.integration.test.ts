@@ -1,11 +1,17 @@
 /** zksh on servers that want SASL DIGEST-MD5: as a command, as a script, at the prompt, under a lock. */
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { spawnJava } from "../support/java.ts";
-import { type SaslServer, startSaslServer } from "../support/sasl-server.ts";
+import {
+  type SaslEnsemble,
+  type SaslServer,
+  startSaslEnsemble,
+  startSaslServer,
+} from "../support/sasl-server.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { startTerminals, type TerminalOptions, type Terminals } from "../support/terminal.ts";
 import {
@@ -290,6 +296,73 @@ describe("at the prompt", () => {
   });
 });
 
+describe("an ensemble that requires SASL", () => {
+  let fleet: SaslEnsemble;
+  beforeAll(async () => {
+    fleet = await startSaslEnsemble(USERS, { isRequired: true });
+  });
+  afterAll(() => fleet?.stop());
+
+  const serverAt = (address: string | undefined) =>
+    fleet.ensemble.servers.find((server) => server.address === address);
+
+  test("a command under a lock runs on when its server dies, as the same user", async () => {
+    const { connectString } = fleet.ensemble;
+    const file = secretFile("go", "");
+    rmSync(file);
+    const script = `echo runs; while [ ! -e ${file} ]; do sleep 0.1; done; echo ends`;
+    const words = ["lock", "--acl", "sasl:bob:cdrwa", "/l", "--", "sh", "-c", script];
+    const zksh = startZksh(["-s", connectString, "--debug", ...asBob(), ...words], {
+      timeoutMs: 60_000,
+      input: "",
+    });
+    await eventually(() => expect(zksh.stdout).toBe("runs\n"));
+    const attached = () =>
+      [...zksh.stderr.matchAll(/attached to (\S+): session/g)].map(([, address]) => address);
+    const dead = serverAt(attached().at(-1));
+    const logins = zksh.stderr.match(/SASL DIGEST-MD5 as bob -> ok/g)?.length ?? 0;
+    await dead?.kill();
+    await eventually(() =>
+      expect(zksh.stderr.match(/SASL DIGEST-MD5 as bob -> ok/g)?.length).toBeGreaterThan(logins),
+    );
+    writeFileSync(file, "");
+    const { code, stdout } = await zksh.result;
+    expect([code, String(stdout)]).toEqual([0, "runs\nends\n"]);
+    await dead?.start();
+    await fleet.ensemble.waitForQuorum();
+  });
+
+  test("the prompt, a command and a script go on with the servers that are left", async () => {
+    const { connectString } = fleet.ensemble;
+    const terminal = await terminals.open({ args: ["-s", connectString, ...asBob()] });
+    onTestFinished(() => terminal.close().catch(() => {}));
+    const screen = await terminal.endsWith(/zksh 127\.0\.0\.1:\d+ \/ ›/);
+    const dead = serverAt(/zksh (127\.0\.0\.1:\d+) \/ ›$/.exec(screen)?.[1]);
+    await dead?.kill();
+    await terminal.shows(/reconnected to .*; the session was kept/, 40_000);
+    await terminal.enter("whoami");
+    await terminal.shows("sasl:bob");
+    await terminal.enter("exit");
+    await terminal.left();
+    for (const words of [["whoami"], ["-c", "ls /; whoami"]]) {
+      const { code, stdout } = await runZksh(["-s", connectString, ...asBob(), ...words]);
+      expect(code).toBe(0);
+      expect(String(stdout)).toContain("sasl:bob\n");
+    }
+  });
+});
+
+test("a Node.js in FIPS mode says that it has no MD5", async () => {
+  const fips = secretFile("fips.cjs", 'require("node:crypto").setFips(true);');
+  const env = { NODE_OPTIONS: `--require ${fips}` };
+  const { code, stderr } = await run(offered, [...asBob(), "ls", "/"], { env });
+  expect([code, stderr]).toEqual([
+    4,
+    "error: DIGEST-MD5 needs MD5, which this Node.js does not offer (its OpenSSL is in FIPS mode)\n" +
+      "  run zksh with a Node.js that is not in FIPS mode\n",
+  ]);
+});
+
 test("a login that is refused on a reconnect stops the command of a lock, with exit code 120", async () => {
   const server = await startSaslServer(USERS, { isRequired: true });
   onTestFinished(() => server.stop());
@@ -307,7 +380,7 @@ test("a login that is refused on a reconnect stops the command of a lock, with e
     timeoutMs: 60_000,
     input: "",
   });
-  await expect.poll(() => zksh.stdout, { timeout: 20_000 }).toBe("runs\n");
+  await eventually(() => expect(zksh.stdout).toBe("runs\n"));
   server.changeUsers({ bob: "another" });
   await server.server.restart();
   const { code, stderr } = await zksh.result;

@@ -15,6 +15,7 @@ export interface Need {
 export const zookeeperHome = process.env.ZOOKEEPER_HOME;
 
 const JAVA_PEERS = /support\/peers\.ts|\/fleet\.ts|CuratorTranscript|\/torture\.ts/;
+const KAZOO_SASL = /kazoo_sasl|sasl_options/;
 
 export const needs: readonly Need[] = [
   // Debian's package brings a Java runtime with it; an Apache release does not.
@@ -36,7 +37,13 @@ export const needs: readonly Need[] = [
     name: "kazoo",
     package: "python3-kazoo",
     isPresent: () => existsSync("/usr/lib/python3/dist-packages/kazoo"),
-    usedBy: JAVA_PEERS,
+    usedBy: new RegExp(`${JAVA_PEERS.source}|${KAZOO_SASL.source}`),
+  },
+  {
+    name: "kazoo's SASL",
+    package: "python3-pure-sasl",
+    isPresent: () => existsSync("/usr/lib/python3/dist-packages/puresasl"),
+    usedBy: KAZOO_SASL,
   },
   {
     name: "Curator",

@@ -10,7 +10,7 @@ import { openRenderer } from "../../render/renderer.ts";
 import type { Session } from "../../session/session.ts";
 import type { EndingSignals } from "../ending-signals.ts";
 import type { Explanation } from "./explain-refusal.ts";
-import { explainNoAuth, jaasOption, loginHint, type Refused } from "./login-hints.ts";
+import type { Denied } from "./login-hints.ts";
 import type { Nearby, Sessions } from "./missing-znode.ts";
 
 /** What failed: a command, a line of a script, or the command line itself. */
@@ -65,9 +65,7 @@ export class ErrorReporter {
     const nearby = format === "text" ? await lookNearby(error, sessions) : undefined;
     const isJaasUsed = flags.jaas !== undefined || Boolean(env.ZKSH_JAAS);
     const explanation =
-      format === "text"
-        ? await explain(error, sessions, { command, jaasOption: jaasOption(env, isJaasUsed) })
-        : undefined;
+      format === "text" ? await explain(error, sessions, { command, env, isJaasUsed }) : undefined;
     const isGuard =
       command !== undefined && (findCommand(program.commands, command)?.isGuard ?? false);
     const servers = flags.server?.at(-1) ?? env.ZKSH_SERVER;
@@ -105,12 +103,11 @@ function color({ color }: GlobalFlags): "auto" | "always" | "never" {
 async function explain(
   error: unknown,
   sessions: Sessions,
-  refused: Refused,
+  denied: Denied,
 ): Promise<Explanation | undefined> {
   if (error instanceof PermissionError) {
-    if (error.reason === "no-auth") return explainNoAuth(error, sessions, refused);
-    const hint = loginHint(error, refused);
-    return hint === undefined ? undefined : { hint };
+    const { explainDenial } = await import("./login-hints.ts");
+    return explainDenial(error, sessions, denied);
   }
   const isRefusal =
     error instanceof ConflictError || (error instanceof OperationError && error.path !== undefined);

@@ -1,25 +1,40 @@
 /** Hints about identities: what to log in with where a login or a request was refused. */
 import type { Variables } from "../../config/setting-reader.ts";
-import { PermissionError } from "../../errors.ts";
+import type { PermissionError } from "../../errors.ts";
 import { parentPath } from "../../session/path.ts";
 import type { Acl, Session } from "../../session/session.ts";
 import { quoteWord } from "../../text/quote-word.ts";
 import type { Explanation } from "./explain-refusal.ts";
 import { askAround, type Sessions } from "./missing-znode.ts";
 
-/** What else is known of a refusal. */
-export interface Refused {
+/** What else is known of a request or a login that was refused. */
+export interface Denied {
   readonly command: string | undefined;
-  /** `--jaas FILE`, if the environment of Java clients names such a file, and zksh was not told. */
-  readonly jaasOption: string | undefined;
+  readonly env: Variables;
+  /** zksh itself logs in by a JAAS file. */
+  readonly isJaasUsed: boolean;
+}
+
+/**
+ * After NoAuth: names the option that makes this session one that the ACL lets in. After a refused
+ * login: the file that Java clients would use. Undefined where nothing more can be said.
+ */
+export async function explainDenial(
+  error: PermissionError,
+  sessions: Sessions,
+  { command, env, isJaasUsed }: Denied,
+): Promise<Explanation | undefined> {
+  const jaas = isJaasUsed ? undefined : jaasOption(env);
+  if (error.reason === "no-auth") return explainNoAuth(error, sessions, command, jaas);
+  const isLogin = error.reason === "sasl-required" || error.reason === "sasl-refused";
+  return isLogin && jaas !== undefined ? { hint: `log in with ${jaas}` } : undefined;
 }
 
 /**
  * `--jaas FILE[#Section]` for the file that zkCli would read: its scripts pass on JVMFLAGS and
  * CLIENT_JVMFLAGS.
  */
-export function jaasOption(env: Variables, isUsed: boolean): string | undefined {
-  if (isUsed) return undefined;
+function jaasOption(env: Variables): string | undefined {
   for (const name of ["CLIENT_JVMFLAGS", "JVMFLAGS"]) {
     const flags = env[name] ?? "";
     const file = propertyOf("java.security.auth.login.config", flags)?.replace(/^=/, "");
@@ -36,36 +51,27 @@ function propertyOf(name: string, flags: string): string | undefined {
   return undefined;
 }
 
-/** Hints by the reason of an error, with the JAAS file that Java clients use. */
-export function loginHint(error: unknown, { jaasOption: jaas }: Refused): string | undefined {
-  if (!(error instanceof PermissionError) || jaas === undefined) return undefined;
-  if (error.reason === "sasl-required" || error.reason === "sasl-refused")
-    return `log in with ${jaas}`;
-  return undefined;
-}
-
-/**
- * After NoAuth: names the option that makes this session one that the ACL lets in. Undefined where
- * the server does not show the ACL, and where the ACL lets no such identity in.
- */
-export async function explainNoAuth(
+async function explainNoAuth(
   { path }: PermissionError,
   sessions: Sessions,
-  refused: Refused,
+  command: string | undefined,
+  jaas: string | undefined,
 ): Promise<Explanation | undefined> {
   if (path === undefined || path === "") return undefined;
-  const isOfParent = refused.command === "create" || refused.command === "delete";
+  const isOfParent = command === "create" || command === "delete";
   const places = isOfParent ? [parentPath(path)] : [path, parentPath(path)];
   return askAround(sessions, async (session, signal) => {
     for (const place of places) {
       const acl = await aclOf(session, place, signal);
-      const hint = acl && hintOf(place, acl, refused);
-      if (hint !== undefined) return { hint };
+      if (acl === undefined) continue;
+      const hint = hintOf(place, acl, jaas);
+      return hint === undefined ? undefined : { hint };
     }
     return undefined;
   });
 }
 
+/** Undefined if the server does not show it to this session. */
 async function aclOf(
   session: Session,
   path: string,
@@ -79,11 +85,7 @@ async function aclOf(
 }
 
 /** The commonest confusion: the scheme digest is not SASL DIGEST-MD5, and each needs its option. */
-function hintOf(
-  path: string,
-  acl: readonly Acl[],
-  { jaasOption: jaas }: Refused,
-): string | undefined {
+function hintOf(path: string, acl: readonly Acl[], jaas: string | undefined): string | undefined {
   const named = (scheme: string) => acl.find((entry) => entry.scheme === scheme)?.id;
   const sasl = named("sasl");
   if (sasl !== undefined)

@@ -17,6 +17,9 @@ describe("redact", () => {
     ["addauth digest", "addauth digest"],
     ["setAcl -p /a digest:ann:secret:cdrwa", "setAcl -p /a digest:ann:***:cdrwa"],
     ["setAcl /a 'digest:ann:se,cret:r,world:anyone:r'", "setAcl /a digest:ann:***:r"],
+    ["zksh --sasl digest:ann:secret ls /", "zksh --sasl digest:ann:*** ls /"],
+    ["zksh --sasl=digest:ann:secret ls /", "zksh --sasl=digest:ann:*** ls /"],
+    ["zksh --sasl digest:ann ls /", "zksh --sasl digest:ann ls /"],
     ["create /a x digest:ann:secret", "create /a x digest:ann:***"],
     [`setAcl /a digest:ann:${HASH}:cdrwa`, `setAcl /a digest:ann:${HASH}:cdrwa`],
     [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PermissionError } from "../../../src/errors.ts";
 import type { Acl, Session } from "../../../src/session/session.ts";
-import { explainNoAuth, jaasOption, loginHint } from "../../../src/shell/reports/login-hints.ts";
+import { explainDenial } from "../../../src/shell/reports/login-hints.ts";
 
 const CONFIG = "-Djava.security.auth.login.config";
 const refusal = (path: string) => new PermissionError("no-auth", "not permitted", { path });
@@ -16,17 +16,17 @@ function sessionWith(acls: Readonly<Record<string, readonly Acl[]>>): Session {
   return { getAcl } as unknown as Session;
 }
 
-describe("explainNoAuth", () => {
+describe("after NoAuth", () => {
   const entry = (scheme: string, id: string): Acl => ({ scheme, id, perms: 31 });
   const explain = (
     path: string,
     acls: Readonly<Record<string, readonly Acl[]>>,
-    { command = "get", option = undefined as string | undefined } = {},
+    { command = "get", env = {} } = {},
   ) =>
-    explainNoAuth(
+    explainDenial(
       refusal(path),
       { current: async () => sessionWith(acls) },
-      { command, jaasOption: option },
+      { command, env, isJaasUsed: false },
     );
 
   test.each([
@@ -47,7 +47,7 @@ describe("explainNoAuth", () => {
 
   test("a file of Java clients is named in place of the user", async () => {
     const acls = { "/a": [entry("sasl", "bob")] };
-    expect(await explain("/a", acls, { option: "--jaas f (JVMFLAGS names this file)" })).toEqual({
+    expect(await explain("/a", acls, { env: { JVMFLAGS: `${CONFIG}=f` } })).toEqual({
       hint: "the ACL of /a names sasl:bob: log in with --jaas f (JVMFLAGS names this file)",
     });
   });
@@ -62,7 +62,8 @@ describe("explainNoAuth", () => {
 
   test("says nothing where the server shows no ACL, or nobody is named", async () => {
     expect(await explain("/a", {})).toBeUndefined();
-    expect(await explain("/a", { "/a": [entry("ip", "10.0.0.1")], "/": [] })).toBeUndefined();
+    const acls = { "/a/b": [entry("ip", "10.0.0.1")], "/a": [entry("sasl", "bob")] };
+    expect(await explain("/a/b", acls)).toBeUndefined();
   });
 });
 
@@ -80,18 +81,22 @@ describe("the file that Java clients log in with", () => {
       { JVMFLAGS: `${CONFIG}=/j -Dzookeeper.sasl.clientconfig=Admin` },
       "--jaas '/j#Admin' (JVMFLAGS names this file)",
     ],
-  ])("%j", (env, option) => {
-    expect(jaasOption(env, false)).toBe(option);
-    expect(jaasOption(env, true)).toBeUndefined();
+  ])("%j", async (env, option) => {
+    const hint = option === undefined ? undefined : { hint: `log in with ${option}` };
+    for (const reason of ["sasl-required", "sasl-refused"]) {
+      const error = new PermissionError(reason, "");
+      const explain = (isJaasUsed: boolean) =>
+        explainDenial(error, {}, { command: "get", env, isJaasUsed });
+      expect(await explain(false)).toEqual(hint);
+      expect(await explain(true)).toBeUndefined();
+    }
   });
 
-  test("is named after a refused login", () => {
-    const refused = { command: "get", jaasOption: "--jaas /j" };
-    for (const reason of ["sasl-required", "sasl-refused"])
-      expect(loginHint(new PermissionError(reason, ""), refused)).toBe("log in with --jaas /j");
-    expect(loginHint(new PermissionError("auth-failed", ""), refused)).toBeUndefined();
+  test("is not named after other refusals", async () => {
+    const env = { JVMFLAGS: `${CONFIG}=/j` };
+    const error = new PermissionError("auth-failed", "");
     expect(
-      loginHint(new PermissionError("sasl-required", ""), { ...refused, jaasOption: undefined }),
+      await explainDenial(error, {}, { command: "get", env, isJaasUsed: false }),
     ).toBeUndefined();
   });
 });

@@ -297,6 +297,21 @@ describe("the server's answer to the login", () => {
     expect(server.connections).toHaveLength(2);
   });
 
+  test("a one-shot whose closeSession may have been carried out reads again in a new session", async () => {
+    const server = await scripted({
+      onRequest: ({ opcode, connection }, reply) => {
+        if (opcode !== OP.getData) return false;
+        return connection === server.connections[0] ? reply.close() : reply.ok(DATA);
+      },
+    });
+    const session = open(server.address);
+    const [read, closed] = [session.getData("/a"), session.close()];
+    expect((await read).data?.toString()).toBe("x");
+    await closed;
+    expect(server.connections.map(({ handshake }) => handshake?.sessionId)).toEqual([0n, 0n]);
+    expect(server.connections[1]?.opcodes).toEqual([OP.sasl, OP.sasl, OP.getData, OP.closeSession]);
+  });
+
   test("a refused login on a reconnect ends the session", async () => {
     let isRefused = false;
     const server = await scripted({
