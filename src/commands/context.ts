@@ -52,6 +52,13 @@ interface CommandInput {
   chunks(): AsyncIterable<Uint8Array>;
   /** The answer to the question of {@link Command.secret}. */
   readonly secret?: string;
+  /** stdin and stdout are a terminal, which a program can be given. */
+  readonly hasTerminal: boolean;
+  /**
+   * Asks a question that only comes up while the command runs. No if there is no user to ask, yes
+   * with --yes.
+   */
+  confirm(question: string): Promise<boolean>;
 }
 
 /** Who reads the output of a command. A command returns results; it never writes them itself. */

@@ -50,6 +50,20 @@ export interface Files {
   stream(path: string): AsyncIterable<Uint8Array>;
   /** Begins a file that is written piece by piece and replaces `path` in one step. */
   draft(path: string): Promise<FileDraft>;
+  /** A file for another program to change. The caller discards it, or tells the user its path. */
+  scratch(name: string, data: Uint8Array): Promise<ScratchFile>;
+}
+
+/** A file of ours in a directory of its own; other users can read neither. */
+export interface ScratchFile {
+  readonly path: string;
+  read(): Promise<Buffer>;
+  /** Cuts it off behind so many bytes. */
+  truncate(length: number): Promise<void>;
+  /** Names of other files in its directory, such as the swap file of an editor that was killed. */
+  neighbours(): Promise<readonly string[]>;
+  /** Removes the directory. */
+  discard(): Promise<void>;
 }
 
 /** A file in the making; other programs do not see it before it is complete. */

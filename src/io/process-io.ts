@@ -58,6 +58,10 @@ const processFiles: Files = {
     const { openDraft } = await import("./whole-file.ts");
     return openDraft(path);
   },
+  async scratch(name, data) {
+    const { openScratch } = await import("./scratch-file.ts");
+    return openScratch(name, data);
+  },
 };
 
 function programRunner(openStdout: () => Output): Processes {

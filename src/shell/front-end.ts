@@ -30,6 +30,8 @@ export interface Line {
   readonly signal?: AbortSignal;
   /** Starts the programs of this statement. Default: those of the front end. */
   readonly processes?: Processes;
+  /** Answers the questions of this statement. Default: that of the front end. */
+  readonly asker?: Execution["asker"] | undefined;
   readonly onWatch?: WatchListener;
   readonly onProgress?: (done: number, what: string) => void;
 }
@@ -194,6 +196,11 @@ export class FrontEnd {
         end: (until) => inputEnd(io.stdin, until),
         isOver: () => io.stdin.isOver?.(),
         chunks: () => io.stdin.stream,
+        // A getter: opening the streams takes time.
+        get hasTerminal() {
+          return io.stdin.isTTY && io.stdout.isTTY;
+        },
+        confirm: (question) => confirmed(line.asker ?? this.asker, question, signal),
       },
       output: this.#output(line),
       server: { start: startServer },
@@ -265,4 +272,14 @@ export class FrontEnd {
     const where = target ?? (await privateServer?.address());
     return checkedOptions(this.settings, files, warnings, where);
   }
+}
+
+async function confirmed(
+  given: Execution["asker"],
+  question: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (given === "yes") return true;
+  const asker = typeof given === "function" ? given() : given;
+  return (await asker?.confirm(question, signal)) ?? false;
 }

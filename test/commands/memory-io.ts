@@ -17,6 +17,8 @@ export interface MemoryIoOptions {
   /** Every program is found where this is left out. */
   readonly findProgram?: Processes["find"];
   readonly startGuarded?: GuardPreparation["start"];
+  /** Files for other programs, by path, until they are discarded. */
+  readonly scratches?: Map<string, Buffer>;
   /** stdout fails with this when it is written to. */
   readonly stdoutError?: Error;
 }
@@ -42,6 +44,7 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
     startGuarded,
   } = options;
   const saved = new Map<string, string>();
+  const scratches = options.scratches ?? new Map<string, Buffer>();
   const chunks = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const output = (name: "stdout" | "stderr", error?: Error): Output => {
     const stream = new Writable({
@@ -76,6 +79,25 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
       },
       async *stream(path) {
         yield await this.read(path);
+      },
+      async scratch(name, data) {
+        const path = `/tmp/zksh-test/${name}`;
+        scratches.set(path, Buffer.from(data));
+        return {
+          path,
+          async read() {
+            return scratches.get(path) ?? Buffer.alloc(0);
+          },
+          async truncate(length) {
+            scratches.set(path, (scratches.get(path) ?? Buffer.alloc(0)).subarray(0, length));
+          },
+          async neighbours() {
+            return [];
+          },
+          async discard() {
+            scratches.delete(path);
+          },
+        };
       },
       async draft(path) {
         let text = "";

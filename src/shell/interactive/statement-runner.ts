@@ -147,11 +147,13 @@ export class StatementRunner {
     if (!frontEnd.settings.isQuiet && isShown)
       progress.start(() => this.#waitingFor() ?? `${command} (Ctrl-C cancels)`);
     const session = invocation.entry.needsNoShellSession ? undefined : await state.session();
+    const asker = this.#asker(frontEnd);
     const context = frontEnd.context({
       state,
       command,
       session,
       signal,
+      asker,
       processes: {
         ...io.processes,
         prepareGuard: async (options) => {
@@ -165,7 +167,6 @@ export class StatementRunner {
       onWatch,
       onProgress: progress.report.bind(progress),
     });
-    const asker = this.#asker(frontEnd);
     return execute(invocation, {
       ...frontEnd.execution(context, io),
       ...(asker && { asker }),
