@@ -89,6 +89,8 @@ const renderers: ResultRenderers = {
   created: ({ path, existed }) => object({ path, ...(existed && { existed }) }),
   changed: ({ path, stat, isNew }) =>
     object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),
+  unedited: ({ path }) => object({ path, changed: false }),
+  "text-kept": ({ path, file }) => ({ err: line({ notice: { event: "text-kept", path, file } }) }),
   deleted: ({ path }) => object({ path }),
   stat: ({ path, stat }) => object({ path, stat: jsonStat(stat) }),
   existence: ({ path, exists }) => object({ path, exists }),

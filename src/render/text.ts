@@ -90,6 +90,8 @@ function textRenderers(view: View): ResultRenderers {
               : `Changed ${name(result.path)} (version ${result.stat.version})\n`,
           ),
     }),
+    unedited: ({ path }) => ({ out: confirm(`${name(path)} was not changed\n`) }),
+    "text-kept": ({ file }) => ({ err: `note: your text is in ${escapeName(file)}\n` }),
     existence: ({ path, exists, isOneOfMany }) => ({
       out:
         isOneOfMany && !isTTY && !isQuiet

@@ -68,6 +68,8 @@ function zkcliRenderers(view: View): ResultRenderers {
     exported: help.result,
     "tree-written": help.result,
     "tree-moved": help.result,
+    unedited: help.result,
+    "text-kept": help.result,
     waited: help.result,
     transaction: help.result,
     permission: help.result,

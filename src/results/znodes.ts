@@ -115,6 +115,20 @@ interface ChangedResult {
   readonly isNew?: boolean;
 }
 
+/** An editor has left the data as it is. */
+interface UneditedResult {
+  readonly kind: "unedited";
+  readonly path: string;
+}
+
+/** A text from an editor was not stored, and is not lost. */
+interface TextKeptResult {
+  readonly kind: "text-kept";
+  /** The znode that it was meant for. */
+  readonly path: string;
+  readonly file: string;
+}
+
 interface DeletedResult {
   readonly kind: "deleted";
   readonly path: string;
@@ -152,6 +166,8 @@ export type ZnodeResult =
   | EphemeralsResult
   | CreatedResult
   | ChangedResult
+  | UneditedResult
+  | TextKeptResult
   | DeletedResult
   | TreeDeletedResult
   | FailedResult

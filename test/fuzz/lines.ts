@@ -24,6 +24,8 @@ const MORE: readonly string[] = [
   "set -v 3 /app x",
   "delete -v 3 /app",
   "txn --json 'create -s -e /app/n- x' 'set -s /app y' 'delete /app/x /app/y' 'check /app'",
+  "edit /app",
+  "--yes edit --create /app/x",
   "mv --exact /app /other",
   "--yes mv /app /other",
   "mv --json --dry-run /app /other",

@@ -71,6 +71,18 @@ export const needs: readonly Need[] = [
     usedBy: /fakeTimeLibrary/,
   },
   {
+    name: "ed",
+    package: "ed",
+    isPresent: () => isOnPath("ed"),
+    usedBy: /EDITOR: "ed"/,
+  },
+  {
+    name: "vi",
+    package: "vim-tiny",
+    isPresent: () => isOnPath("vi"),
+    usedBy: /EDITOR: "vi"/,
+  },
+  {
     name: "openssl",
     package: "openssl",
     isPresent: () => isOnPath("openssl"),

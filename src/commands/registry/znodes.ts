@@ -33,6 +33,11 @@ export const znodes: readonly GroupEntry[] = [
     load: async () => (await import("../set.ts")).set,
   },
   {
+    name: "edit",
+    summary: "change a znode's data in an editor",
+    load: async () => (await import("../edit.ts")).edit,
+  },
+  {
     name: "delete",
     summary: "delete a znode that has no children",
     load: async () => (await import("../delete.ts")).deleteNode,
