@@ -28,7 +28,7 @@ export async function* copyAndReport(
   await requireParent(to.session, to.path, signal);
   const changes = dryRun ? undefined : await ChangesUnder.begin(from.session, from.path, signal);
   try {
-    const { ephemerals, ...written } = await copyTree(from, to, {
+    const { ephemerals, childrenLeft, ...written } = await copyTree(from, to, {
       ...options,
       signal,
       changes,
@@ -39,6 +39,7 @@ export async function* copyAndReport(
     yield* reportWritten(written, {
       path: to.name,
       ephemerals,
+      childrenLeft,
       isDryRun: dryRun,
       ...(changes && {
         changed: await changes.paths(signal),

@@ -44,7 +44,7 @@ export const du = defineCommand({
     { path = context.shell.cwd },
     { depth: maxDepth = Infinity, top, by = "bytes" },
   ) {
-    const { signal } = context;
+    const { signal, output } = context;
     const unreadable = new Unreadable();
     const sums = new TreeSums(path);
     const largest = {
@@ -54,6 +54,7 @@ export const du = defineCommand({
     };
     const lists = new ChildLists();
     let subtrees: Subtree[] = [];
+    let read = 0;
     const take = (subtree: Subtree) => {
       if (top !== undefined) largest.subtrees.add(subtree);
       else if (subtree.depth <= maxDepth) subtrees.push(subtree);
@@ -74,6 +75,8 @@ export const du = defineCommand({
         for (const wide of lists.add(znode, stat))
           yield* nearLimit(wide.path, "children", wide.bytes);
       }
+      read += entries.length;
+      output.onProgress?.(read, "znodes read");
       if (subtrees.length >= SUBTREES_PER_RESULT) {
         yield { kind: "disk-usage", subtrees, by };
         subtrees = [];

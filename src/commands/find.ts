@@ -95,7 +95,8 @@ async function* findPaths(
   const session = context.session();
   const { onFailure } = unreadable;
   const test = findTest(values, { now: Date.now(), sessionId: () => session.id });
-  const paths = candidates(treePaths(session, root, { signal, onFailure, maxDepth }), test, signal);
+  const tree = treePaths(session, root, { signal, onFailure, maxDepth });
+  const paths = candidates(tree, test, context);
   if (!test.byEntry) return yield* paths;
   const statsOnly = !test.needsData;
   for await (const entries of readPaths(session, paths, { signal, onFailure, statsOnly })) {
@@ -107,9 +108,12 @@ async function* findPaths(
 async function* candidates(
   pieces: AsyncIterable<string[]>,
   { byPath }: FindTest,
-  signal: AbortSignal,
+  { signal, output }: Context,
 ): AsyncGenerator<string[]> {
+  let searched = 0;
   for await (const paths of pieces) {
+    searched += paths.length;
+    output.onProgress?.(searched, "znodes searched");
     yield paths.filter(byPath);
     signal.throwIfAborted();
   }

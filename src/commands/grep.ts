@@ -34,12 +34,13 @@ export const grep = defineCommand({
     { pattern, path = context.shell.cwd },
     { ignoreCase, list, count, fixed, gzip },
   ) {
-    const { signal } = context;
+    const { signal, output } = context;
     const expression = toExpression(pattern, { ignoreCase, fixed });
     const unreadable = new Unreadable();
     const { onFailure } = unreadable;
     const unpack = gzip ? await unpacker(onFailure) : undefined;
     let hasMatched = false;
+    let searched = 0;
     for await (const entries of readTree(context.session(), path, { signal, onFailure })) {
       const matches: GrepMatch[] = [];
       for (const entry of entries) {
@@ -52,6 +53,8 @@ export const grep = defineCommand({
         }
       }
       hasMatched ||= matches.length > 0;
+      searched += entries.length;
+      output.onProgress?.(searched, "znodes searched");
       if (matches.length > 0)
         yield { kind: "grep-matches", matches: count ? counted(matches) : matches };
       signal.throwIfAborted();

@@ -30,10 +30,10 @@ export const importTree = defineCommand({
     withoutAcls: flag("", "leave ACLs out: new znodes are open to all"),
     dryRun: flag("", "compare the file with PATH and only count what would be done"),
   },
-  async confirm(_context, { file, path }, { prune, dryRun }) {
+  async confirm(context, { file, path }, { prune, dryRun }) {
     if (!prune || dryRun) return undefined;
-    const where = path ?? "the exported path";
-    return `Delete everything below ${where} that is not in ${file}?`;
+    const where = path ?? (file === "-" ? "the exported path" : await exportedPath(context, file));
+    return `Delete everything below ${where} that is not in ${file === "-" ? "stdin" : file}?`;
   },
   async *run(
     context,
@@ -77,6 +77,13 @@ export const importTree = defineCommand({
     yield* reportWritten(done, { path: root, ephemerals: 0, pruned: deleted, isDryRun: dryRun });
   },
 });
+
+async function exportedPath(context: Context, file: string): Promise<string> {
+  const { header, znodes } = await openTreeFile(context, file);
+  // The file is closed when the loop over it ends.
+  for await (const _ of znodes) break;
+  return header.path;
+}
 
 /** Deletes what is below `root` and not in the file. */
 async function prune(

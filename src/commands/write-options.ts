@@ -65,6 +65,7 @@ export function* reportWritten(
   {
     path,
     ephemerals,
+    childrenLeft = 0,
     pruned = 0,
     changed = [],
     isEveryChangeKnown = true,
@@ -82,6 +83,7 @@ export function* reportWritten(
     unchanged,
     skipped,
     ephemerals,
+    childrenLeft,
     pruned,
     failed: failures.length,
     changed,
@@ -103,6 +105,7 @@ interface WriteReport {
   readonly path: string;
   /** Ephemerals that were left out: they belong to sessions. */
   readonly ephemerals: number;
+  readonly childrenLeft?: number;
   readonly pruned?: number;
   /** Of the source, while it was read. */
   readonly changed?: readonly string[];

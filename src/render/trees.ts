@@ -109,6 +109,7 @@ function changeWarnings(
 function written(result: TreeWrittenResult, view: View): Rendered {
   const { path, created, overwritten, unchanged, skipped, ephemerals, pruned, failed, isDryRun } =
     result;
+  const { childrenLeft } = result;
   const warnings = changeWarnings("copy", result, view);
   if (view.isQuiet || (!view.isTTY && failed === 0 && !isDryRun)) return { err: warnings };
   const parts = [
@@ -118,6 +119,7 @@ function written(result: TreeWrittenResult, view: View): Rendered {
     skipped > 0 ? `${skipped} skipped` : "",
     pruned > 0 ? `${pruned} deleted` : "",
     ephemerals > 0 ? `${counted(ephemerals, "ephemeral")} left out` : "",
+    childrenLeft > 0 ? `${childCount(childrenLeft)} left out (-r copies what is below)` : "",
     failed > 0 ? `${failed} failed` : "",
   ];
   const text = parts.filter((part) => part !== "").join(", ");

@@ -117,6 +117,8 @@ export interface TreeWrittenResult {
   readonly skipped: number;
   /** Left out. */
   readonly ephemerals: number;
+  /** Left out, because only the znode itself was copied. */
+  readonly childrenLeft: number;
   /** Deleted, because the file lacks them. */
   readonly pruned: number;
   readonly failed: number;

@@ -60,6 +60,10 @@ describe("cp", () => {
     expect(await plan("--on-conflict", "overwrite", "/a", "/z")).toEqual([0, overwrite, ""]);
     expect(await plan("/a", "/z")).toEqual([5, "", "error: /z/b exists with other data"]);
     expect((await plan("/a", "/none/new"))[0]).toBe(3);
+    const alone = await zksh(server, "cp", "--dry-run", "/a", "/new");
+    expect(alone.stdout).toBe(
+      "/new: 1 znode would be created, 2 children left out (-r copies what is below)\n",
+    );
     expect((await zksh(server, "-c", "ls /; get /z/b")).stdout).toBe("a\nz\nx");
   });
 

@@ -84,7 +84,7 @@ test("--prune deletes what the file lacks, and --on-conflict decides about the r
   await writeFile(file, exported);
   expect(await zksh(server, "import", file)).toMatchObject({ code: 5 });
   expect(await zksh(server, "import", "--on-conflict", "overwrite", "--prune", file)).toMatchObject(
-    { code: 9 },
+    { code: 9, stderr: expect.stringContaining("Delete everything below /a that is not in") },
   );
   expect(
     await zksh(server, "-y", "import", "--on-conflict", "overwrite", "--prune", file),

@@ -33,6 +33,8 @@ export interface CopyTreeOptions extends WalkOptions {
 export interface CopiedTree extends WrittenTree {
   /** Left out: they belong to sessions. */
   readonly ephemerals: number;
+  /** Children of the source that were left out, because it was copied alone. */
+  readonly childrenLeft: number;
 }
 
 /**
@@ -53,16 +55,18 @@ export async function copyTree(
     ? new TreePlan(to.session, { signal, onConflict })
     : new TreeWriter(to.session, { signal, onConflict, onProgress });
   let ephemerals = 0;
+  let childrenLeft = 0;
   try {
     for await (const piece of pieces) {
       for (const entry of piece) changes?.saw(entry);
+      if (options.maxDepth === 0) childrenLeft += piece[0]?.stat.numChildren ?? 0;
       const znodes = piece
         .filter(({ stat }) => kindOf(stat) !== "ephemeral")
         .map((entry) => copyOf(entry, movedPath(entry.path, from.path, to.path), exact));
       ephemerals += piece.length - znodes.length;
       await writer.add(znodes);
     }
-    return { ...(await writer.finish()), ephemerals };
+    return { ...(await writer.finish()), ephemerals, childrenLeft };
   } catch (error) {
     throw await writer.stopped(error);
   }

@@ -100,7 +100,7 @@ async function* readZnodes(
   name: string,
   header: TreeFileHeader,
   first: readonly string[],
-  lines: AsyncIterable<string[]>,
+  lines: AsyncGenerator<string[]>,
 ): AsyncGenerator<TreeFileZnode[]> {
   let number = 1;
   const parse = (group: readonly string[]) =>
@@ -108,8 +108,13 @@ async function* readZnodes(
       number += 1;
       return line.trim() === "" ? [] : [parseZnode(`${name}:${number}`, header, line)];
     });
-  yield parse(first);
-  for await (const group of lines) yield parse(group);
+  try {
+    yield parse(first);
+    for await (const group of lines) yield parse(group);
+  } finally {
+    // Closes the file, also when the caller stops at the first group.
+    await lines.return(undefined);
+  }
 }
 
 /** The complete lines of each chunk. */
