@@ -6,10 +6,13 @@ export const saslTopic: Topic = {
   summary: "log in to servers of Kafka, HBase and others by SASL DIGEST-MD5",
   sections: () => [
     {
-      text:
-        "zksh --sasl digest:bob --sasl-file ~/.zk-password ls /\n" +
-        "zksh --jaas /etc/kafka/zookeeper_client_jaas.conf ls /brokers\n" +
-        "zksh --jaas client.conf#Admin whoami",
+      title: "Examples",
+      rows: [
+        { term: "zksh --sasl digest:bob", summary: "asks for the password of bob" },
+        { term: "zksh --sasl-file ~/.zk-bob ls /", summary: "reads user and password from it" },
+        { term: "zksh --jaas client.jaas ls /brokers", summary: "logs in as a Java client does" },
+        { term: "zksh --jaas client.jaas#Admin whoami", summary: "takes the section Admin" },
+      ],
     },
     {
       title: "Who logs in",

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { startEmbeddedServer } from "../../../../src/embedded/server.ts";
-import { PermissionError } from "../../../../src/errors.ts";
+import { PermissionError, ZkshError } from "../../../../src/errors.ts";
 import { parseConnectString } from "../../../../src/session/connect-string.ts";
 import type { SessionOptions } from "../../../../src/session/options.ts";
 import type { Session } from "../../../../src/session/session.ts";
@@ -15,6 +15,7 @@ import {
   startFakeServer,
 } from "../../../support/fake-server.ts";
 import { startFaultProxy } from "../../../support/fault-proxy.ts";
+import { Random } from "../../../support/random.ts";
 
 const OP = {
   create: 1,
@@ -233,6 +234,60 @@ describe("the server's answer to the login", () => {
       reason: "sasl-failed",
       message: `the DIGEST-MD5 login of bob at ${server.address} failed: the algorithm sha instead of md5-sess`,
     });
+  });
+
+  test("any bytes for a challenge or for a proof end in an error of ours, and the process goes on", async () => {
+    const random = new Random(20261119);
+    const bytes = () =>
+      Buffer.from(Array.from({ length: random.index(300) }, () => random.index(256)));
+    for (let round = 0; round < 60; round++) {
+      const isProof = round % 2 === 1;
+      const garbage = round % 4 < 2 ? token(bytes()) : bytes();
+      const server = await startFakeServer({
+        onRequest: ({ opcode, connection }, reply) => {
+          if (opcode !== OP.sasl) return false;
+          const isFirst = connection.opcodes.filter((code) => code === OP.sasl).length === 1;
+          if (isFirst && isProof) return reply.ok(token(writeChallenge(NONCE)));
+          reply.ok(garbage);
+          return connection.close();
+        },
+      });
+      const session = openSession({
+        ...parseConnectString(server.address),
+        sasl: BOB,
+        connectTimeoutMs: 100,
+        timeoutMs: 500,
+      });
+      const error = await session.getData("/a").catch((failure: unknown) => failure);
+      expect(error, `round ${round}: ${garbage.toString("hex")}`).toBeInstanceOf(ZkshError);
+      await session.close();
+      await server.close();
+    }
+  });
+
+  test.each([
+    ["in one piece", (bytes: Buffer) => [bytes]],
+    ["byte by byte", (bytes: Buffer) => [...bytes].map((byte) => Buffer.of(byte))],
+  ])("the challenge is read when it comes with the handshake's answer %s", async (_, cut) => {
+    const accepted = Buffer.from(
+      `0000002500000000000075300100018f3a7c000000000010${"07".repeat(16)}00`,
+      "hex",
+    );
+    const server = await scripted({});
+    server.options.handshake = (_request, connection) => {
+      const challenge = token(writeChallenge(NONCE));
+      const header = Buffer.alloc(16);
+      const frame = token(Buffer.concat([header, challenge]));
+      for (const piece of cut(Buffer.concat([accepted, frame]))) connection.raw(piece);
+      return null;
+    };
+    const { onRequest } = server.options;
+    server.options.onRequest = (request, reply) => {
+      // The first message has been answered already.
+      const isFirst = request.opcode === OP.sasl && request.body.length === 4;
+      return isFirst ? undefined : onRequest?.(request, reply);
+    };
+    expect((await open(server.address).getData("/a")).data?.toString()).toBe("x");
   });
 
   test("replies in front of the answer to the login are not believed", async () => {
