@@ -1,4 +1,5 @@
 /** The services of the real process; tests have their own. */
+import { ConnectionError } from "./errors.ts";
 import { takeSignals } from "./processes/signals.ts";
 import { ENDING_SIGNALS, type Services } from "./shell/runtime.ts";
 
@@ -18,8 +19,17 @@ export const processServices: Services = {
     return askWord(server, word, options);
   },
   async serversOf(name, signal) {
-    const { serversOf } = await import("./session/zookeeper/connecting/name-lookups.ts");
-    return serversOf(name, { signal, timeoutMs: NAME_SERVER_TIMEOUT_MS });
+    const [{ serversOf }, { srvFailureOf }] = await Promise.all([
+      import("./session/zookeeper/connecting/name-lookups.ts"),
+      import("./session/zookeeper/connecting/connect-failures.ts"),
+    ]);
+    try {
+      return await serversOf(name, { signal, timeoutMs: NAME_SERVER_TIMEOUT_MS });
+    } catch (error) {
+      signal.throwIfAborted();
+      const { says } = srvFailureOf(error as Error);
+      throw new ConnectionError("unreachable", `cannot look up the servers of ${name}: ${says}`);
+    }
   },
   async addressesOf(host, signal) {
     const { hostAddresses } = await import("./session/zookeeper/connecting/host-addresses.ts");

@@ -16,18 +16,14 @@ const count: ValueParser<number> = (text) => {
 export const doctor = defineCommand({
   details:
     "doctor asks each server of the connect string and each other member of the ensemble (srvr, " +
-    "and mntr of the leader), and reads the tree. It prints findings only, each with what helps, " +
-    "and exits 1 if there are any; a " +
-    "well ensemble is silence and 0. When no server can be reached the exit code is 6, and 8 when " +
-    "nothing is wrong but some znodes could not be read.\n\n" +
-    "A parent is wide from 10,000 children on; data and lists of children are large from 70 % of " +
-    "jute.maxbuffer on (1 MB, or --max-request). ACLs are read of the znodes at the top: open is " +
-    "world:anyone with write or admin permission. A quota is near its limit from 90 % on.\n\n" +
-    "Nothing is written. Clocks are compared where the servers allow cons; else only times in the " +
-    "future show that the leader's clock is ahead. --test-write creates one ephemeral znode and " +
-    "deletes it at once, and compares the leader's clock by its time.\n\n" +
-    "A fix that is a command line needs the --tls-… and --auth options of this session too; words " +
-    "in capitals are for you to fill in.",
+    "and mntr of the leader), and reads the tree. It prints only findings, each with a fix: exit " +
+    "code 1 if there are any, 6 if no server can be reached, 8 if only some znodes cannot be read. " +
+    "Findings are parents from 10,000 children on; data and lists of children from 70 % of " +
+    "jute.maxbuffer on (1 MB, or --max-request); znodes at the top that world:anyone may write or " +
+    "admin; quotas from 90 % on; clocks from 1 s on. Clocks are compared where servers allow cons; " +
+    "elsewhere only a time in the future shows that the leader's clock is ahead. Nothing is written " +
+    "without --test-write. A fix that is a command needs the --tls-… and --auth options of this one " +
+    "too; words in capitals are to be filled in.",
   examples: ["doctor", "doctor --max-znodes 1000000", "doctor --test-write"],
   effect: "read",
   args: {},

@@ -21,6 +21,8 @@ export function sentenceOf(finding: Finding): string {
       return finding.isOneAddress
         ? `${finding.says}; other addresses of the same name answer`
         : finding.says;
+    case "not-zookeeper":
+      return "its answer to srvr is not that of a ZooKeeper server";
     case "not-serving":
       return "the server runs but serves no clients: it has no quorum";
     case "read-only":

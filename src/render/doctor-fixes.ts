@@ -22,6 +22,8 @@ export function fixOf(finding: Finding, from: DoctorTarget): Fix {
     }
     case "unreachable":
       return reachFix(finding, from);
+    case "not-zookeeper":
+      return { says: NOT_CLIENT_PORT };
     case "not-serving":
     case "no-leader":
       return {
@@ -92,6 +94,9 @@ export function fixOf(finding: Finding, from: DoctorTarget): Fix {
   }
 }
 
+const NOT_CLIENT_PORT =
+  "correct the port: clients use clientPort of zoo.cfg, not the ports of the ensemble or of the AdminServer";
+
 type Unreachable = Extract<Finding, { check: "unreachable" }>;
 
 function reachFix({ why, isOneAddress }: Unreachable, from: DoctorTarget): Fix {
@@ -121,7 +126,10 @@ function reachFix({ why, isOneAddress }: Unreachable, from: DoctorTarget): Fix {
         says: "allow more connections from one machine, if its log says Too many connections",
         config: "maxClientCnxns=0",
       };
-    default:
+    case "too-long":
+    case "failed":
+      return { says: NOT_CLIENT_PORT };
+    case "no-answer":
       return { says: "its process is stopped or overloaded: restart it (zkServer.sh restart)" };
   }
 }

@@ -24,8 +24,10 @@ export interface AskedServer {
 export type ServerAnswer =
   | { readonly kind: "status"; readonly status: ServerStatus; readonly ms: number }
   | { readonly kind: "not-serving" }
-  /** `srvr` is not in its whitelist, or its answer has another form: nothing is known of it. */
-  | { readonly kind: "not-allowed" | "unknown" }
+  /** `srvr` is not in its whitelist: nothing is known of it. */
+  | { readonly kind: "not-allowed" }
+  /** The answer has no form that is known. */
+  | { readonly kind: "unknown" }
   | { readonly kind: "no-address"; readonly says: string }
   | { readonly kind: "failed"; readonly why: WordFailure; readonly says: string };
 

@@ -75,8 +75,7 @@ export class ServerExamination {
     const { openSession, signal } = this.#around;
     const lagging = new Set(this.#lags.map(({ asked }) => asked));
     const able = this.#asked.filter(
-      (asked) =>
-        ["status", "not-allowed", "unknown"].includes(asked.answer.kind) && !lagging.has(asked),
+      (asked) => ["status", "not-allowed"].includes(asked.answer.kind) && !lagging.has(asked),
     );
     if (able.length === 0) return;
     const session = await openSession([...new Set(able.map(({ server }) => server))]);

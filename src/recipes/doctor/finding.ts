@@ -31,6 +31,8 @@ export type ServerFinding =
       /** Other addresses of the same name answer. */
       readonly isOneAddress: boolean;
     })
+  /** What listens there answers `srvr` in no form that is known. */
+  | (OfServer & { readonly check: "not-zookeeper" })
   | (OfServer & { readonly check: "not-serving" })
   | (OfServer & { readonly check: "read-only" })
   | (OfServer & {

@@ -27,7 +27,7 @@ export function judgeServer(asked: AskedServer, all: readonly AskedServer[]): Se
     case "not-allowed":
       return [{ check: "word-not-allowed", severity: "warning", server, word: "srvr" }];
     case "unknown":
-      return [];
+      return [{ check: "not-zookeeper", severity: "error", server }];
     case "status":
       return judgeStatus(server, answer.status);
   }

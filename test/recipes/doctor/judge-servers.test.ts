@@ -45,6 +45,7 @@ describe("one server", () => {
   test.each<[ServerAnswer, string]>([
     [{ kind: "not-serving" }, "not-serving"],
     [{ kind: "not-allowed" }, "word-not-allowed"],
+    [{ kind: "unknown" }, "not-zookeeper"],
     [{ kind: "no-address", says: "no such host" }, "dns"],
     [{ kind: "failed", why: "refused", says: "connection refused" }, "unreachable"],
   ])("%j is a finding", (answer, check) => {
