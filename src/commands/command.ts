@@ -115,6 +115,8 @@ export interface CommandEntry {
    * those of LockExitCode.
    */
   readonly isGuard?: boolean;
+  /** On a terminal, results that are longer than the screen go to a pager. Not for live views. */
+  readonly isPaged?: boolean;
   /** The command runs until a signal ends it, with exit code 0. */
   readonly endsBySignal?: boolean;
   load(): Promise<AnyCommand>;

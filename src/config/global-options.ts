@@ -186,6 +186,11 @@ export const globalOptions = [
     summary: "answer yes to every question",
   },
   { name: "no-input", env: "ZKSH_NO_INPUT", summary: "never ask a question; refuse instead" },
+  {
+    name: "no-pager",
+    holdsForOneLine: true,
+    summary: "never show long results in a pager (ZKSH_PAGER)",
+  },
   { name: "quiet", short: "-q", holdsForOneLine: true, summary: "print no notes and no progress" },
   { name: "verbose", short: "-v", holdsForOneLine: true, summary: "print more notes and progress" },
   {

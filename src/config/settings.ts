@@ -44,6 +44,8 @@ export interface Settings {
   readonly isQuiet: boolean;
   readonly isVerbose: boolean;
   readonly isDebug: boolean;
+  /** Results that are longer than the screen go to a pager. */
+  readonly hasPager: boolean;
 }
 
 /** TLS is on or off because of the option or variable `source`. */
@@ -95,6 +97,7 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
     isQuiet: reader.isOn("quiet"),
     isVerbose: reader.isOn("verbose"),
     isDebug: reader.isOn("debug"),
+    hasPager: !reader.isOn("no-pager"),
   };
 }
 
@@ -136,6 +139,7 @@ export function lineSettings(program: Settings, flags: GlobalFlags): Settings {
     isQuiet: isQuiet ?? (program.isQuiet && !isVerbose),
     isVerbose: isVerbose ?? (program.isVerbose && !isQuiet),
     isDebug: line.toggle("debug") ?? program.isDebug,
+    hasPager: program.hasPager && !line.isOn("no-pager"),
   };
 }
 

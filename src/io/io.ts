@@ -96,9 +96,10 @@ export function outputTo({ env }: Pick<Io, "env">, stream: Writable): Output {
   return { stream, isTTY: false, columns: 80, colorLevel: detectColorLevel(env, false) };
 }
 
-/** The other streams are opened at first use, as those of `io`. */
-export function withStdout(io: Io, stdout: Output, processes = io.processes): Io {
-  return Object.create(io, { stdout: { value: stdout }, processes: { value: processes } });
+/** The same world but for these parts; the others are opened at first use, as those of `io`. */
+export function ioWith(io: Io, parts: Partial<Pick<Io, "stdout" | "stderr" | "processes">>): Io {
+  const values = Object.entries(parts).map(([name, value]) => [name, { value }]);
+  return Object.create(io, Object.fromEntries(values));
 }
 
 /**
@@ -157,4 +158,13 @@ export function detectColorLevel(env: Environment, isTTY: boolean): ColorLevel {
 function forcedLevel(text: string): ColorLevel {
   if (text === "false" || text === "0") return 0;
   return text === "2" ? 2 : text === "3" ? 3 : 1;
+}
+
+/** A reader that ends with bytes unread resets the connection, as the pipes of Node are sockets. */
+export function brokenPipe(error: Error): Error {
+  const code = "code" in error ? error.code : undefined;
+  const isGone = code === "ECONNRESET" || code === "ERR_STREAM_DESTROYED" || code === "EPIPE";
+  return isGone
+    ? Object.assign(new Error("write EPIPE", { cause: error }), { code: "EPIPE" })
+    : error;
 }

@@ -4,6 +4,7 @@ import { Progress } from "../io/progress.ts";
 import type { FrontEnd } from "./front-end.ts";
 import { StatementIo } from "./interactive/statement-io.ts";
 import { ShellState } from "./shell-state.ts";
+import { mayPage } from "./sinks/pager.ts";
 
 /**
  * Runs the command and ends its session. Returns the exit code, or throws what the command threw.
@@ -25,23 +26,30 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
     const parser = new QuickParser({ commands: program.commands, dialect: frontEnd.dialect });
     const invocation = await parser.parse(words, "/");
     const session = invocation.entry.needsNoShellSession ? undefined : await state.session();
-    const { io } = new StatementIo(frontEnd.io, () => progress.stop());
-    const context = frontEnd.context({
-      state,
-      command: invocation.entry.name,
-      session,
-      processes: io.processes,
-      // zkCli accepts -w here too, although no event can come; with us it is a usage error.
-      ...(frontEnd.dialect === "zkcli" && { onWatch: () => {} }),
-      onProgress: (done, what) => progress.report(done, what),
-    });
-    return await execute(invocation, {
-      ...frontEnd.execution(context, io),
-      onStatus: (status) =>
-        typeof status === "function" ? progress.start(status) : progress.stop(status),
-      // All requests are queued, so closeSession leaves in the same write.
-      onRequestsMade: () => void session?.close(),
-    });
+    const run = (own: FrontEnd, isOnScreen = () => true) => {
+      const { io } = new StatementIo(own.io, () => progress.stop());
+      const context = own.context({
+        state,
+        command: invocation.entry.name,
+        session,
+        processes: io.processes,
+        // zkCli accepts -w here too, although no event can come; with us it is a usage error.
+        ...(own.dialect === "zkcli" && { onWatch: () => {} }),
+        onProgress: (done, what) => {
+          if (isOnScreen()) progress.report(done, what);
+        },
+      });
+      return execute(invocation, {
+        ...own.execution(context, io),
+        onStatus: (status) =>
+          typeof status === "function" ? progress.start(status) : progress.stop(status),
+        // All requests are queued, so closeSession leaves in the same write.
+        onRequestsMade: () => void session?.close(),
+      });
+    };
+    if (!mayPage(frontEnd, invocation)) return await run(frontEnd);
+    const { runPaged } = await import("./sinks/paged-line.ts");
+    return await runPaged(frontEnd, run);
   } finally {
     progress.stop();
     await state.end();

@@ -32,6 +32,7 @@ const DEFAULTS = {
   isNoInput: false,
   isQuiet: false,
   isVerbose: false,
+  hasPager: true,
   isDebug: false,
 };
 

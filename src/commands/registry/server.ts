@@ -4,6 +4,7 @@ import type { GroupEntry } from "../command.ts";
 export const server: readonly GroupEntry[] = [
   {
     name: "doctor",
+    isPaged: true,
     summary: "examine servers, ensemble and tree, and say what helps",
     // It finds out itself which servers take a session.
     needsNoShellSession: true,
@@ -16,6 +17,7 @@ export const server: readonly GroupEntry[] = [
   },
   {
     name: "config",
+    isPaged: true,
     summary: "print the ensemble's configuration",
     load: async () => (await import("../config.ts")).config,
   },
@@ -32,6 +34,7 @@ export const server: readonly GroupEntry[] = [
   },
   {
     name: "session",
+    isPaged: true,
     summary: "print what a session owns, its locks and its client",
     load: async () => (await import("../session.ts")).session,
   },

@@ -4,6 +4,7 @@ import type { GroupEntry } from "../command.ts";
 export const shell: readonly GroupEntry[] = [
   {
     name: "help",
+    isPaged: true,
     aliases: ["?"],
     summary: "explain a command or a topic",
     needsNoShellSession: true,
@@ -40,6 +41,7 @@ export const shell: readonly GroupEntry[] = [
   },
   {
     name: "history",
+    isPaged: true,
     summary: "list the lines typed so far",
     needsNoShellSession: true,
     load: async () => (await import("../history.ts")).history,

@@ -4,21 +4,25 @@ import type { GroupEntry } from "../command.ts";
 export const trees: readonly GroupEntry[] = [
   {
     name: "tree",
+    isPaged: true,
     summary: "draw a znode and everything below it",
     load: async () => (await import("../tree.ts")).tree,
   },
   {
     name: "find",
+    isPaged: true,
     summary: "search a tree by names, kinds, ages, sizes or data",
     load: async () => (await import("../find.ts")).find,
   },
   {
     name: "grep",
+    isPaged: true,
     summary: "search the data of a tree",
     load: async () => (await import("../grep.ts")).grep,
   },
   {
     name: "du",
+    isPaged: true,
     summary: "sum the sizes of subtrees, or show the largest",
     load: async () => (await import("../du.ts")).du,
   },
@@ -34,11 +38,13 @@ export const trees: readonly GroupEntry[] = [
   },
   {
     name: "diff",
+    isPaged: true,
     summary: "compare two trees, or a tree and an export",
     load: async () => (await import("../diff.ts")).diff,
   },
   {
     name: "export",
+    isPaged: true,
     summary: "write a tree to a file",
     load: async () => (await import("../export.ts")).exportTree,
   },

@@ -4,16 +4,19 @@ import type { GroupEntry } from "../command.ts";
 export const znodes: readonly GroupEntry[] = [
   {
     name: "get",
+    isPaged: true,
     summary: "print a znode's data",
     load: async () => (await import("../get.ts")).get,
   },
   {
     name: "ls",
+    isPaged: true,
     summary: "list the children of a znode",
     load: async () => (await import("../ls.ts")).ls,
   },
   {
     name: "stat",
+    isPaged: true,
     summary: "print a znode's stat",
     load: async () => (await import("../stat.ts")).stat,
   },
@@ -60,11 +63,13 @@ export const znodes: readonly GroupEntry[] = [
   },
   {
     name: "getEphemerals",
+    isPaged: true,
     summary: "list the ephemeral znodes of this session",
     load: async () => (await import("../get-ephemerals.ts")).getEphemerals,
   },
   {
     name: "ls2",
+    isPaged: true,
     summary: "list children and print the stat, like ls -s",
     load: async () => (await import("../ls2.ts")).ls2,
   },

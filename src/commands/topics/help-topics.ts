@@ -108,6 +108,11 @@ export const topics: readonly Topic[] = [
           ...globalOptions.flatMap(({ env, term }) =>
             env === undefined ? [] : [{ term: env, summary: `like ${term}` }],
           ),
+          {
+            term: "ZKSH_PAGER, PAGER",
+            summary:
+              "the pager for results longer than the screen (less -FRX); empty or cat: none; not in pipes",
+          },
           { term: "NO_COLOR", summary: "no colour" },
           { term: "FORCE_COLOR", summary: "colour even in a pipe; NO_COLOR wins" },
           { term: "TERM", summary: "dumb means no colour" },

@@ -4,8 +4,7 @@
  */
 
 import { InterruptedError, UsageError } from "../../errors.ts";
-import type { Io } from "../../io/io.ts";
-import { withStdout } from "../../io/io.ts";
+import { type Io, ioWith } from "../../io/io.ts";
 import type { Progress } from "../../io/progress.ts";
 import type {
   GuardedChild,
@@ -23,6 +22,8 @@ import { type Invocation, parse } from "../parsing/parser.ts";
 import type { SplitLine } from "../parsing/split-globals.ts";
 import type { ShellState } from "../shell-state.ts";
 import { hasSink, type LineSink, runInto } from "../sinks/line-sink.ts";
+import { runPaged } from "../sinks/paged-line.ts";
+import { mayPage } from "../sinks/pager.ts";
 import type { LineEditor } from "./line-editor.ts";
 import type { SessionKeeper } from "./session-keeper.ts";
 import { StatementIo } from "./statement-io.ts";
@@ -66,6 +67,8 @@ export class StatementRunner {
   readonly #options: StatementRunnerOptions;
   #leave: (() => void) | undefined;
   #reportsOutages = false;
+  /** A command of the system's shell has the terminal. */
+  #isLent = false;
 
   constructor(options: StatementRunnerOptions) {
     this.#options = options;
@@ -90,7 +93,15 @@ export class StatementRunner {
     if (signal.aborted) throw new InterruptedError();
     const { frontEnd, progress, editor } = this.#options;
     const lineIo = new StatementIo(frontEnd.io, () => progress.stop());
-    const io = withShell(lineIo.io, (use) => editor.lend(use));
+    const io = withShell(lineIo.io, async (use) => {
+      this.#isLent = true;
+      progress.stop();
+      try {
+        await editor.lend(use);
+      } finally {
+        this.#isLent = false;
+      }
+    });
     try {
       return await new Promise<Outcome>((resolve, reject) => {
         this.#leave = () => reject(new InterruptedError());
@@ -121,17 +132,18 @@ export class StatementRunner {
     const onControl = (wanted: Control) => {
       control = wanted;
     };
-    const run = hasSink(line)
-      ? runInto(line, { frontEnd: frontEnd.into(io, signal), state, invocation }, (into) =>
-          this.#execute(invocation, {
-            frontEnd: into,
-            io: into.io,
-            signal: into.signal,
-            onControl,
-          }),
-        )
-      : this.#execute(invocation, { ...place, isShown: true, onControl });
-    const exitCode = await run.finally(
+    const runWith = (into: FrontEnd, isShown: boolean) => {
+      const { io, signal } = into;
+      return this.#execute(invocation, { frontEnd: into, io, signal, onControl, isShown });
+    };
+    const run = () => {
+      const options = { frontEnd: frontEnd.into(io, signal), state, invocation };
+      if (hasSink(line)) return runInto(line, options, (into) => runWith(into, false));
+      if (mayPage(frontEnd, invocation))
+        return runPaged(options.frontEnd, (into) => runWith(into, true));
+      return this.#execute(invocation, { ...place, isShown: true, onControl });
+    };
+    const exitCode = await run().finally(
       () => invocation.command.effect === "write" && tab.cache.clear(),
     );
     return { exitCode, ...(control && { control }) };
@@ -165,7 +177,9 @@ export class StatementRunner {
         },
       },
       onWatch,
-      onProgress: progress.report.bind(progress),
+      onProgress: (done, what) => {
+        if (!this.#isLent) progress.report(done, what);
+      },
     });
     return execute(invocation, {
       ...frontEnd.execution(context, io),
@@ -257,5 +271,5 @@ function withShell(io: Io, lend: (use: () => Promise<void>) => Promise<void>): I
       throw error;
     }
   };
-  return withStdout(io, io.stdout, { ...io.processes, startShell });
+  return ioWith(io, { processes: { ...io.processes, startShell } });
 }

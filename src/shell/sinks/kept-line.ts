@@ -1,7 +1,7 @@
 /** `NAME = LINE`: runs a line and keeps what a pipe would get of it. */
 import { Writable } from "node:stream";
 import { OperationError } from "../../errors.ts";
-import { outputTo, withStdout } from "../../io/io.ts";
+import { ioWith, outputTo } from "../../io/io.ts";
 import type { FrontEnd } from "../front-end.ts";
 
 /** A result that was forgotten in a variable must not fill the memory. */
@@ -53,5 +53,5 @@ export async function runKept(
       done();
     },
   });
-  return run(frontEnd.into(withStdout(io, outputTo(io, stream)), signal));
+  return run(frontEnd.into(ioWith(io, { stdout: outputTo(io, stream) }), signal));
 }

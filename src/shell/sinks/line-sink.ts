@@ -64,7 +64,7 @@ export async function runInto(
 }
 
 /** True if there are words of a program on the line, behind `--`. */
-function runsProgram({ command, args }: Invocation): boolean {
+export function runsProgram({ command, args }: Invocation): boolean {
   return Object.entries<Argument<unknown>>(command.args).some(([key, { arity }]) => {
     const words = args[key];
     return arity === "command" && Array.isArray(words) && words.length > 0;

@@ -2,7 +2,7 @@
 import { Writable } from "node:stream";
 import { InterruptedError, UsageError } from "../../errors.ts";
 import { codeOfSignal } from "../../exit-codes.ts";
-import { type Io, isBrokenPipe, outputTo, withStdout } from "../../io/io.ts";
+import { brokenPipe, type Io, ioWith, isBrokenPipe, outputTo } from "../../io/io.ts";
 import type { ChildEnd, ShellChild } from "../../processes/child-requests.ts";
 import type { FrontEnd } from "../front-end.ts";
 
@@ -86,16 +86,7 @@ function pipeIo(io: Io, { stdin }: ShellChild): Io {
       };
     },
   };
-  return withStdout(io, outputTo(io, stream), processes);
-}
-
-/** A reader that ends with bytes unread resets the connection, as the pipes of Node are sockets. */
-function brokenPipe(error: Error): Error {
-  const code = "code" in error ? error.code : undefined;
-  const isGone = code === "ECONNRESET" || code === "ERR_STREAM_DESTROYED" || code === "EPIPE";
-  return isGone
-    ? Object.assign(new Error("write EPIPE", { cause: error }), { code: "EPIPE" })
-    : error;
+  return ioWith(io, { stdout: outputTo(io, stream), processes });
 }
 
 function codeOf(end: ChildEnd): number {
