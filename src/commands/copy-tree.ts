@@ -26,7 +26,9 @@ export async function* copyAndReport(
   const unreadable = new Unreadable();
   const { dryRun } = options;
   await requireParent(to.session, to.path, signal);
-  const changes = dryRun ? undefined : await ChangesUnder.begin(from.session, from.path, signal);
+  // A single znode is read in one request: nothing can change between its parts.
+  const changes =
+    dryRun || !recursive ? undefined : await ChangesUnder.begin(from.session, from.path, signal);
   try {
     const { ephemerals, childrenLeft, ...written } = await copyTree(from, to, {
       ...options,

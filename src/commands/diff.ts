@@ -92,7 +92,20 @@ async function openSide(
   const options = { signal, onFailure: unreadable.onFailure };
   const entries = readTree(session, of.path, options);
   const pieces = acl ? readAcls(session, entries, options) : entries;
-  return { znodes: comparedZnodes(of.path, pieces), pathOf: below(of.path) };
+  const znodes = counted(comparedZnodes(of.path, pieces), context);
+  return { znodes, pathOf: below(of.path) };
+}
+
+async function* counted(
+  pieces: AsyncIterable<ComparedZnode[]>,
+  { output }: Context,
+): AsyncGenerator<ComparedZnode[]> {
+  let read = 0;
+  for await (const piece of pieces) {
+    read += piece.length;
+    output.onProgress?.(read, "znodes compared");
+    yield piece;
+  }
 }
 
 async function* fromFile(

@@ -94,6 +94,21 @@ describe("find", () => {
     expect(stderr).toContain(error);
   });
 
+  test("no request reads the data of more than 64 znodes, whose size is unknown", async () => {
+    const names = Array.from({ length: 1_000 }, (_, i) => [`/a/${i}`, ""] as const);
+    const reads: number[] = [];
+    class CountingSession extends StubSession {
+      override multiRead(...[ops, options]: Parameters<StubSession["multiRead"]>) {
+        reads.push(ops.filter(({ op }) => op === "getData").length);
+        return super.multiRead(ops, options);
+      }
+    }
+    const session = new CountingSession({ "/a": "", ...Object.fromEntries(names) });
+    const { stdout } = await run(["find", "/a", "--empty"], { session });
+    expect(stdout.split("\n")).toHaveLength(1_001);
+    expect(Math.max(...reads)).toBe(64);
+  });
+
   test("names alone are read once; other tests read the matches of names again", async () => {
     const timesRead = async (...tests: string[]) => {
       const session = new StubSession(TREE);
