@@ -268,6 +268,17 @@ describe("at the prompt", () => {
     expect(await terminal.screen()).toContain("sasl:bob");
   });
 
+  test("Ctrl-C at the question ends zksh with 130, the terminal as it was", async () => {
+    for (const words of [[], ["whoami"], ["lock", "/l", "--", "true"]]) {
+      const terminal = await open(required, ["--sasl", "digest:bob", ...words]);
+      await terminal.shows("SASL password for bob");
+      await terminal.press("C-c");
+      const left = await terminal.left();
+      expect([words, left.code]).toEqual([words, 130]);
+      expect(left.after).toBe(left.before);
+    }
+  });
+
   test("a refused login is told once, with what to do", async () => {
     const terminal = await open(required, ["--sasl", "digest:bob"]);
     await terminal.shows("SASL password for bob");
