@@ -88,7 +88,7 @@ export class HostileServer {
 
   #wordAnswer(word: string): string | undefined {
     const { random } = this.#hostile;
-    const text = () => this.#hostile.text();
+    const text = () => this.#line();
     const id = () => this.#hostile.pick(["0x1", "0xffffffffffffffff", "0x100000634cc0000", text()]);
     if (random.chance(0.1)) return undefined;
     if (random.chance(0.1)) return `${word} is not executed because it is not in the whitelist.\n`;
@@ -104,10 +104,15 @@ export class HostileServer {
     return `${sessions}ephemeral nodes dump:\nSessions with Ephemerals (2):\n${owners}Connections dump:\n\tip: /${text()} sessionId: ${id()}\n`;
   }
 
+  /** The lines of an answer are the server's own: `word` shows them as they are. */
+  #line(): string {
+    return this.#hostile.text().replaceAll("\n", "\u0085");
+  }
+
   #srvr(): string {
     const { random } = this.#hostile;
-    if (random.chance(0.2)) return this.#hostile.text();
-    return `Zookeeper version: 3.${4 + random.index(6)}.1-${this.#hostile.text()}\nMode: ${this.#hostile.text()}\n`;
+    if (random.chance(0.2)) return this.#line();
+    return `Zookeeper version: 3.${4 + random.index(6)}.1-${this.#line()}\nMode: ${this.#line()}\n`;
   }
 
   #handshake(): Buffer {
