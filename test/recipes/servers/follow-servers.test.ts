@@ -58,13 +58,17 @@ test("a server that never answers is down, and the others are read at every tick
 });
 
 test("the first look waits longer than a tick for an answer", async () => {
-  const ask = async (): Promise<WordAnswer> => {
-    await new Promise((resolve) => setTimeout(resolve, 10 * EVERY_MS));
-    return { kind: "answered", bytes: Buffer.from(srvr(1)), ms: 1 };
-  };
+  const server = (name: string, ms: number): AskedServer => ({
+    name,
+    async ask() {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return { kind: "answered", bytes: Buffer.from(srvr(1)), ms };
+    },
+  });
   const { signal } = new AbortController();
-  for await (const tick of followServers([{ name: "a", ask }], { everyMs: EVERY_MS, signal })) {
-    expect(tick.readings[0]?.state).toBe("serving");
+  const servers = [server("quick", 0), server("slow", 10 * EVERY_MS)];
+  for await (const tick of followServers(servers, { everyMs: EVERY_MS, signal })) {
+    expect(tick.readings.map(({ state }) => state)).toEqual(["serving", "serving"]);
     break;
   }
 });
