@@ -216,7 +216,6 @@ export class ShellState implements Shell {
   #begin(): Promise<Session> {
     const opening = this.#opener.openSession(this.#target).then((opened) => {
       const session = this.#track(opened);
-      this.#opened = session;
       this.#authenticated(session);
       for (const listener of this.#sessionListeners) listener(session);
       return session;
@@ -226,10 +225,15 @@ export class ShellState implements Shell {
 
   #keep(opening: Promise<Session>): Promise<Session> {
     this.#session = opening;
-    // After a failure the next line tries again.
-    opening.catch(() => {
-      if (this.#session === opening) this.#session = undefined;
-    });
+    opening.then(
+      (session) => {
+        this.#opened = session;
+      },
+      // After a failure the next line tries again.
+      () => {
+        if (this.#session === opening) this.#session = undefined;
+      },
+    );
     return opening;
   }
 
