@@ -5,6 +5,7 @@ import { longName } from "../../commands/usage.ts";
 import { oneLineOptions } from "../../config/global-options.ts";
 import { quoteWord } from "../../text/quote-word.ts";
 import { lex, type Word } from "../parsing/lexer.ts";
+import { withoutAssignment } from "../parsing/line-words.ts";
 import { commandIndex } from "../parsing/split-globals.ts";
 import type { CachedChildren } from "./children-cache.ts";
 
@@ -35,7 +36,8 @@ export interface CompletionSources {
 export async function complete(before: string, sources: CompletionSources): Promise<Completion> {
   const place = findPlace(before);
   if (!place) return { text: before, shown: [] };
-  const { word, words } = place;
+  const { word } = place;
+  const words = withoutAssignment(place.words);
   const at = commandIndex(words.map(({ text }) => text));
   if (at < 0) {
     const isOption = word.text.startsWith("-");
@@ -67,7 +69,8 @@ function findPlace(before: string): Place | undefined {
   const fresh = { text: "", start: before.length, end: before.length };
   const { statements, unclosed } = lex(before, { hasPipes: true });
   const last = statements.at(-1);
-  if (last?.pipe !== undefined && /[^;\n]*$/.test(before)) return undefined;
+  // The rest is a command of the system shell.
+  if (last?.pipe !== undefined) return undefined;
   const word = last?.words.at(-1);
   if (!last || !word) return before.includes("#") ? undefined : { word: fresh, words: [] };
   if (unclosed || word.end === before.length) return { word, words: last.words.slice(0, -1) };

@@ -1,4 +1,5 @@
 import { lex } from "../parsing/lexer.ts";
+import { withoutAssignment } from "../parsing/line-words.ts";
 import { commandIndex } from "../parsing/split-globals.ts";
 import { editDistance } from "../parsing/suggest.ts";
 
@@ -11,7 +12,8 @@ const HIDDEN = "***";
 export function redact(text: string): string {
   let redacted = "";
   let upTo = 0;
-  for (const { words } of lex(text, { hasPipes: true }).statements) {
+  for (const statement of lex(text, { hasPipes: true }).statements) {
+    const words = withoutAssignment(statement.words);
     const command = commandIndex(words.map(({ text }) => text));
     const isAuth = seemsAddauth(words[command]?.text ?? "");
     for (const [index, word] of words.entries()) {

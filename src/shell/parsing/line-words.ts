@@ -19,15 +19,22 @@ export function asksExitCode({ source }: Statement): boolean {
   return /\$(?:\?|\{\?)/.test(source);
 }
 
+/** The words of a line behind `NAME =`; the same list for a line without. */
+export function withoutAssignment(words: readonly Word[]): readonly Word[] {
+  const [first, equals] = words;
+  const isAssignment =
+    equals?.text === "=" && !equals.pieces && !first?.pieces && NAME.test(first?.text ?? "");
+  return isAssignment ? words.slice(2) : words;
+}
+
 /** `NAME = LINE` → the name and the line. Throws UsageError for a line that is missing. */
 function splitAssignment(statement: Statement): {
   readonly name?: string;
   readonly statement: Statement;
 } {
-  const [first, equals, ...words] = statement.words;
-  if (equals?.text !== "=" || equals.pieces || first?.pieces || !NAME.test(first?.text ?? ""))
-    return { statement };
-  const name = first?.text ?? "";
+  const words = withoutAssignment(statement.words);
+  if (words === statement.words) return { statement };
+  const name = statement.words[0]?.text ?? "";
   refuseOwnName(name);
   if (words.length === 0)
     throw new UsageError(`there is no line after ${name} =`, { hint: `${name} = get /path` });

@@ -43,6 +43,11 @@ describe("complete", () => {
     ["nothing for an option's value", "set -v /o", "set -v /o"],
     ["nothing for data", "set /one appl", "set /one appl"],
     ["nothing in a comment", "ls / # /o", "ls / # /o"],
+    ["a line whose result is kept", "n = get /o", "n = get /one"],
+    ["the command of such a line", "n = exis", "n = exists "],
+    ["a line behind one that is piped", "ls / | cat; get /o", "ls / | cat; get /one"],
+    ["nothing in a command of the system shell", "ls / | get /o", "ls / | get /o"],
+    ["nothing behind a glob", "ls /*/on", "ls /*/on"],
     ["nothing for an unknown command", "nope /o", "nope /o"],
     ["nothing where nobody answers", "ls /gone/x", "ls /gone/x"],
   ])("%s", async (_name, text, wanted) => {

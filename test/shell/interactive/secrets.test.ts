@@ -32,6 +32,9 @@ describe("redact", () => {
     ],
     [`setAcl /a digest:ben:pw:r,digest:ann:${HASH}:r`, "setAcl /a digest:ben:***:r"],
     ["addauth digest 'ann:never closed", "addauth digest ann:***"],
+    ["n = addauth digest ann:secret", "n = addauth digest ann:***"],
+    ["n = addauth custom token", "n = addauth custom ***"],
+    ["addauth digest ann:secret | cat", "addauth digest ann:*** | cat"],
     ["set /a 'x  y'", "set /a 'x  y'"],
   ])("%s", (line, wanted) => {
     expect(redact(line)).toBe(wanted);
