@@ -13,7 +13,8 @@ const it = test.concurrent;
 /** Long enough to connect, start and prove on a busy machine in what is left of it. */
 const T = 12_000;
 const ZKSH_TIMEOUT_MS = 8 * T;
-const SESSION = ["--session-timeout", `${T}ms`];
+/** A server that answers late is waited for: 0.85 T is longer than zksh waits by itself. */
+const SESSION = ["--session-timeout", `${T}ms`, "--connect-timeout", `${2 * T}ms`];
 
 let server: ZooKeeperServer;
 
