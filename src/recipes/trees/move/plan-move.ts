@@ -19,8 +19,11 @@ export type WhyCopied =
   /** An interrupted move goes on. */
   | { readonly kind: "target-exists" };
 
-/** Trees with more data and names are not read for a transaction, whatever servers may take. */
-const MAX_BYTES = 16 * 1024 * 1024;
+/**
+ * Larger trees are not read for a transaction, whatever servers may take: memory has to hold all of
+ * it. The session knows the real limit, usually 1 MB.
+ */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
  * Throws NoNodeError for a missing source or parent of the target, RefusedError for ephemerals,

@@ -8,9 +8,12 @@ import { refusalOf } from "../tree-failures.ts";
 
 export interface Survey {
   readonly znodes: number;
-  /** Of data and paths. */
+  /** About the length of a transaction that moves the tree. */
   readonly bytes: number;
 }
+
+/** Of the create and the delete of a znode, beside its data and twice its path. */
+const BYTES_PER_ZNODE = 70;
 
 const MAX_NAMED = 3;
 
@@ -26,7 +29,7 @@ export async function surveyTree(
   for await (const piece of entries) {
     for (const { path, stat } of piece) {
       znodes += 1;
-      bytes += path.length + stat.dataLength;
+      bytes += 2 * path.length + stat.dataLength + BYTES_PER_ZNODE;
       if (kindOf(stat) === "ephemeral" && ephemerals.push(path) > MAX_NAMED) break;
     }
     if (ephemerals.length > MAX_NAMED) break;
