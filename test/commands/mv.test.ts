@@ -41,10 +41,10 @@ const rows: Row[] = [
     name: "names the place where it may not write",
     argv: ["mv", "/a", "/c/n"],
     given,
-    failures: { "/c/n": new PermissionError("no-auth", "not permitted: /c/n (NoAuth)", {}) },
-    stderr:
-      "error: not permitted: /c/n (NoAuth)\n" +
-      "  authenticate with --auth SCHEME:CRED, or addauth at the prompt; getAcl shows the permissions\n",
+    failures: {
+      "/c/n": new PermissionError("no-auth", "not permitted: /c/n (NoAuth)", { hint: "who" }),
+    },
+    stderr: "error: not permitted: /c/n (NoAuth)\n  who\n",
     exit: 4,
   },
 ];

@@ -17,7 +17,8 @@ import { runZksh, startZksh } from "../support/zksh-process.ts";
 const FIRST_SEED = Number(process.env.ZKSH_CUTS_SEED ?? 501);
 const ROUNDS = Number(process.env.ZKSH_CUTS_ROUNDS ?? 4);
 const seeds = Array.from({ length: ROUNDS }, (_, round) => FIRST_SEED + round);
-const ZNODES = 300;
+const ZNODES = 100;
+const LEAVES = 1_500;
 /** Runs of one command; later ones are not cut, so that the end is reached. */
 const RUNS = 12;
 const CUT_RUNS = 8;
@@ -99,7 +100,7 @@ describe.each(seeds)("with connections cut at random (seed %i)", (seed) => {
 
   test("cp copies everything to other servers", async () => {
     const scene = await prepare();
-    await plantRandomTree(scene.session, seed, { acl: NO_CREATE, znodes: ZNODES });
+    await plantRandomTree(scene.session, seed, { acl: NO_CREATE, znodes: ZNODES, leaves: LEAVES });
     const source = await snapshot(scene.session, "/src");
     const target = `${scene.other.place}/copy`;
     await runUntilDone(scene, seed, ["cp", "-r", "-p", "--exact", "/src", target]);
@@ -109,7 +110,7 @@ describe.each(seeds)("with connections cut at random (seed %i)", (seed) => {
 
   test("import restores everything", async () => {
     const scene = await prepare();
-    await plantRandomTree(scene.session, seed, { acl: NO_CREATE, znodes: ZNODES });
+    await plantRandomTree(scene.session, seed, { acl: NO_CREATE, znodes: ZNODES, leaves: LEAVES });
     const source = await snapshot(scene.session, "/src");
     const file = join(temporaryDirectory("cuts"), `${seed}.jsonl`);
     expect(await zksh(scene.server, "export", "/src", "-o", file)).toMatchObject({ code: 0 });
@@ -134,7 +135,12 @@ describe.each(seeds)("with connections cut at random (seed %i)", (seed) => {
     "mv that copies moves everything %s",
     async (where) => {
       const scene = await prepare();
-      await plantRandomTree(scene.session, seed, { acl: NO_CREATE, znodes: ZNODES, large: 30 });
+      await plantRandomTree(scene.session, seed, {
+        acl: NO_CREATE,
+        znodes: ZNODES,
+        leaves: LEAVES,
+        large: 30,
+      });
       const source = await snapshot(scene.session, "/src");
       const isWithin = where === "within one server";
       const target = isWithin ? "/dst" : `${scene.other.place}/dst`;

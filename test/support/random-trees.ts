@@ -35,13 +35,15 @@ export interface PlantOptions {
   readonly znodes?: number;
   /** Znodes of 60 KB each: 20 are more than one request takes. */
   readonly large?: number;
+  /** Small ones below one parent that comes last: a lost batch of them is missed by no other. */
+  readonly leaves?: number;
 }
 
 /** With odd names, binary data, sequence counters and ACLs that forbid to create children. */
 export async function plantRandomTree(
   session: Session,
   seed: number,
-  { acl = READ_ONLY, znodes = 25, large = 0, root = "/src" }: PlantOptions = {},
+  { acl = READ_ONLY, znodes = 25, large = 0, leaves = 0, root = "/src" }: PlantOptions = {},
 ): Promise<void> {
   const random = new Random(seed);
   await session.create(root, Buffer.from("root"));
@@ -57,7 +59,12 @@ export async function plantRandomTree(
     else paths.push(path);
   }
   for (let i = 0; i < large; i++)
-    await session.create(`/src/large-${i}`, Buffer.alloc(60_000, "x"));
+    await session.create(`${root}/large-${i}`, Buffer.alloc(60_000, "x"));
+  if (leaves > 0) {
+    const parent = `${root}/ÿ`;
+    const ops = Array.from({ length: leaves }, (_, i) => ({ path: `${parent}/${i}`, data: null }));
+    await session.multi([{ path: parent }, ...ops].map((op) => ({ op: "create", ...op })));
+  }
   if (acl === null) return;
   for (const path of paths.reverse()) if (random.chance(0.3)) await session.setAcl(path, acl);
 }
