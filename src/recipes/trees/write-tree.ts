@@ -8,7 +8,7 @@
  * the one that was sent: equal data means that it was written. Writing the same records again
  * changes nothing, so that work which has failed half-way can be repeated.
  */
-import { ConflictError, InterruptedError } from "../../errors.ts";
+import { ConflictError, InterruptedError, NoNodeError } from "../../errors.ts";
 import type { Acl, Session } from "../../session/session.ts";
 import { createOf, createZnode, hasEqualData, type NewZnode } from "./new-znode.ts";
 import { raiseSequenceCounter } from "./raise-sequence-counter.ts";
@@ -206,6 +206,8 @@ export class TreeWriter {
       if (outcome.status === "fulfilled") created += 1;
       else if (mayExist(outcome.reason)) existing.set(znode, outcome.reason);
       else if (mayHaveBeenDone(outcome.reason) && losses < MAX_LOSSES) again.push(znode);
+      // Sent over the next connection, while the create of its parent was lost with the last one.
+      else if (again.length > 0 && outcome.reason instanceof NoNodeError) again.push(znode);
       else this.#fail(znode.path, outcome.reason);
     }
     this.#wrote(created);
