@@ -220,6 +220,7 @@ const NEVER_DONE: ReadonlyMap<string, string> = new Map([
   ["watch", "ends well only by a change"],
   ["redo", "needs an earlier line"],
   ["unlock", "needs an earlier line"],
+  ["edit", "needs a terminal"],
   ["doctor", "the tree of the test is open to every client"],
   ["serve", "goes on until it is stopped"],
   ["import", "reads a file, and the prompt of this test has none"],
