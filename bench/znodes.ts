@@ -79,6 +79,10 @@ export function countBelow(address: string, path: string): Promise<number> {
   return withSession(address, (session) => session.getAllChildrenNumber(path));
 }
 
+export function hasZnode(address: string, path: string): Promise<boolean> {
+  return withSession(address, async (session) => (await session.exists(path)) !== undefined);
+}
+
 export function countChildren(address: string, path: string): Promise<number> {
   return withSession(
     address,

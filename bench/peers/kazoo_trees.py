@@ -1,6 +1,6 @@
 """What one writes with kazoo for the daily work on a tree.
 
-kazoo_trees.py [--async] SERVERS find|du|grep|export|import|cp ARG...
+kazoo_trees.py [--async] SERVERS find|tree|du|grep|diff|export|import|cp|mv|deleteall ARG...
 
 Without --async one request after the other, as in a script of a few lines. With it up to 1,000
 requests are under way, as in a script by somebody who needs it fast.
@@ -52,6 +52,10 @@ class Simple:
         for znode in znodes:
             self.client.create(*znode)
 
+    def delete_all(self, paths):
+        for path in paths:
+            self.client.delete(path)
+
 
 class Pipelined:
     """Up to UNDER_WAY requests under way; the order of a walk is by level."""
@@ -98,6 +102,10 @@ class Pipelined:
         for _ in self._each(znodes, lambda znode: self.client.create_async(*znode)):
             pass
 
+    def delete_all(self, paths):
+        for _ in self._each(paths, self.client.delete_async):
+            pass
+
 
 def find(trees, root):
     """What was changed within an hour."""
@@ -120,6 +128,22 @@ def du(trees, root):
             path = path.rpartition("/")[0]
     for path, size in total.items():
         print(size, path)
+
+
+def tree(trees, root):
+    """Indented, with the sizes: siblings by name."""
+    sizes = {path: stat.dataLength for path, stat in trees.walk(root)}
+    above = root.count("/")
+    for path in sorted(sizes, key=lambda each: each.split("/")):
+        print("    " * (path.count("/") - above), path.rpartition("/")[2], sizes[path])
+
+
+def diff(trees, one, other):
+    left = {path[len(one) :]: data for path, data, _ in trees.with_data(one)}
+    right = {path[len(other) :]: data for path, data, _ in trees.with_data(other)}
+    for path in sorted(left.keys() | right.keys()):
+        if left.get(path) != right.get(path):
+            print(path)
 
 
 def grep(trees, root, text):
@@ -157,11 +181,33 @@ def cp(trees, source, target):
     trees.create_all((target + path[len(source) :], data) for path, data, _ in found)
 
 
+def mv(trees, source, target):
+    """The copy is not compared with the source."""
+    found = list(trees.with_acls(source))
+    trees.create_all((target + path[len(source) :], data, acls) for path, data, _, acls in found)
+    trees.delete_all(reversed([path for path, *_ in found]))
+
+
+def deleteall(trees, root):
+    trees.delete_all(reversed(list(trees.paths(root))))
+
+
 words = sys.argv[1:]
 is_async = words[0] == "--async"
 servers, command, *args = words[1:] if is_async else words
 client = KazooClient(hosts=servers)
 client.start()
-commands = {"find": find, "du": du, "grep": grep, "export": export, "import": import_, "cp": cp}
+commands = {
+    "find": find,
+    "tree": tree,
+    "du": du,
+    "grep": grep,
+    "diff": diff,
+    "export": export,
+    "import": import_,
+    "cp": cp,
+    "mv": mv,
+    "deleteall": deleteall,
+}
 commands[command]((Pipelined if is_async else Simple)(client), *args)
 client.stop()

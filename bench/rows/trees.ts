@@ -4,7 +4,7 @@ import { type CommandLine, countLines, run, runMeasured, scratchFile, zksh } fro
 import { type Row, rowFrom } from "../row.ts";
 import { figures, takeTurns } from "../take-turns.ts";
 import { PYTHON } from "../worker.ts";
-import { countBelow, makeZnodes } from "../znodes.ts";
+import { countBelow, hasZnode, makeZnodes } from "../znodes.ts";
 
 const ONE_BY_ONE = "kazoo script";
 const UNDER_WAY = "kazoo, 1,000 requests under way";
@@ -38,11 +38,15 @@ interface Work {
   readonly name: string;
   readonly zksh: (tree: Tree) => readonly string[];
   readonly kazoo: (tree: Tree) => readonly string[];
+  /** What is done before each run, and not measured. */
+  readonly prepare?: (tree: Tree) => Promise<void>;
   /** Throws when not all of the tree was worked on; `output` is the file with what was printed. */
   readonly check: (tree: Tree, output: string) => void | Promise<void>;
   readonly mostMb: number;
   /** What part of the znodes per second of `ls -R` it should reach. */
   readonly ofList?: { readonly atLeast: number } | "no goal";
+  /** There is no goal beside kazoo. */
+  readonly isExtra?: boolean;
 }
 
 /** Daily work on a tree of 100 × 1,000 znodes with 100 bytes each, always by a whole process. */
@@ -101,6 +105,14 @@ function reads(): Work[] {
     },
     {
       ...read,
+      name: "tree -s",
+      zksh: ({ top }) => ["tree", "-s", top],
+      kazoo: ({ top }) => ["tree", top],
+      check: ({ paths }, output) => wants(paths.length, countLines(output, Boolean)),
+      isExtra: true,
+    },
+    {
+      ...read,
       name: "du",
       zksh: ({ top }) => ["du", top],
       kazoo: ({ top }) => ["du", top],
@@ -112,6 +124,16 @@ function reads(): Work[] {
       zksh: ({ top }) => ["grep", NEEDLE, top],
       kazoo: ({ top }) => ["grep", top, NEEDLE],
       check: ({ needles }, output) => wants(needles, countLines(output, Boolean)),
+    },
+    {
+      ...read,
+      // Each znode is read twice.
+      name: "diff with itself",
+      zksh: ({ top }) => ["diff", top, top],
+      kazoo: ({ top }) => ["diff", top, top],
+      check: (_, output) => wants(0, countLines(output, Boolean)),
+      ofList: "no goal",
+      isExtra: true,
     },
     {
       ...read,
@@ -135,6 +157,10 @@ function reads(): Work[] {
 /** `import` reads what the last `export` has written. */
 function writes(address: string): Work[] {
   const copyOf = (top: string) => `${top}-copy`;
+  const movedFrom = (top: string) => `${top}-moved`;
+  const copyTo = (target: (top: string) => string) => async (tree: Tree) => {
+    await run(zksh("-s", address, "cp", "-r", tree.top, target(tree.top)));
+  };
   const check = async ({ top, paths }: Tree) => {
     wants(paths.length, 1 + (await countBelow(address, copyOf(top))));
     await run(zksh("-s", address, "--yes", "deleteall", copyOf(top)));
@@ -153,6 +179,24 @@ function writes(address: string): Work[] {
       zksh: ({ top }) => ["cp", "-r", top, copyOf(top)],
       kazoo: ({ top }) => ["cp", top, copyOf(top)],
     },
+    {
+      ...write,
+      name: "mv, copied and compared",
+      prepare: copyTo(movedFrom),
+      zksh: ({ top }) => ["--yes", "mv", movedFrom(top), copyOf(top)],
+      kazoo: ({ top }) => ["mv", movedFrom(top), copyOf(top)],
+      isExtra: true,
+    },
+    {
+      ...write,
+      name: "deleteall",
+      prepare: copyTo(copyOf),
+      zksh: ({ top }) => ["--yes", "deleteall", copyOf(top)],
+      kazoo: ({ top }) => ["deleteall", copyOf(top)],
+      check: async ({ top }) => wants(0, (await hasZnode(address, copyOf(top))) ? 1 : 0),
+      mostMb: READ_MB,
+      isExtra: true,
+    },
   ];
 }
 
@@ -164,6 +208,7 @@ async function compare(work: Work, all: readonly Worker[]): Promise<Row[]> {
     rounds: worker.rounds,
     run: async () => {
       const { tree } = worker;
+      if (worker.name !== LIST) await work.prepare?.(tree);
       const measured = await runMeasured(worker.run(work, tree), { output });
       if (worker.name !== LIST) await work.check(tree, output);
       return { ...measured, rate: (tree.paths.length / measured.ms) * 1000 };
@@ -172,7 +217,10 @@ async function compare(work: Work, all: readonly Worker[]): Promise<Row[]> {
   const rounds = Math.max(...workers.map((worker) => worker.rounds));
   const samples = await takeTurns(rounds, contestants);
   const name = `${work.name} of ${(PARENTS * CHILDREN).toLocaleString("en")} znodes`;
-  const goals = { [ONE_BY_ONE]: { atLeast: 15 }, [UNDER_WAY]: "no goal" } as const;
+  const goals = {
+    [ONE_BY_ONE]: work.isExtra ? "no goal" : { atLeast: 15 },
+    [UNDER_WAY]: "no goal",
+  } as const;
   return [
     rowFrom(
       figures(samples, ({ rate }) => rate),

@@ -1,5 +1,6 @@
 /** Copies one tree for `cp`, and says what was copied. */
 
+import type { AclSource } from "../recipes/trees/acl-readers.ts";
 import { ChangesUnder } from "../recipes/trees/changed-under.ts";
 import { type CopyTreeOptions, copyTree, type TreePlace } from "../recipes/trees/copy-tree.ts";
 import type { Result } from "../results/result.ts";
@@ -11,17 +12,18 @@ export interface TreeCopy {
   readonly from: TreePlace;
   /** `name` is how the target is shown. */
   readonly to: TreePlace & { readonly name: string };
+  /** What reads ACLs, where they are to be copied. */
+  readonly acls: AclSource | undefined;
   readonly options: CopyOptions;
 }
 
-interface CopyOptions
-  extends Required<Pick<CopyTreeOptions, "preserve" | "exact" | "onConflict" | "dryRun">> {
+interface CopyOptions extends Required<Pick<CopyTreeOptions, "exact" | "onConflict" | "dryRun">> {
   readonly recursive: boolean;
 }
 
 export async function* copyAndReport(
   { signal, output }: Context,
-  { from, to, options: { recursive, ...options } }: TreeCopy,
+  { from, to, acls, options: { recursive, ...options } }: TreeCopy,
 ): AsyncGenerator<Result> {
   const unreadable = new Unreadable();
   const { dryRun } = options;
@@ -32,6 +34,7 @@ export async function* copyAndReport(
   try {
     const { ephemerals, childrenLeft, ...written } = await copyTree(from, to, {
       ...options,
+      acls,
       signal,
       changes,
       onFailure: unreadable.onFailure,

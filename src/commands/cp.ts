@@ -49,7 +49,8 @@ export const cp = defineCommand({
         yield* copyAndReport(context, {
           from: { session: await places.session(from), path: from.path },
           to: { session: await places.session(to), path: to.path, name: formatPlace(to) },
-          options: { recursive, preserve, exact, onConflict, dryRun },
+          acls: preserve ? await places.acls(from) : undefined,
+          options: { recursive, exact, onConflict, dryRun },
         });
       }
     } finally {

@@ -91,7 +91,7 @@ async function openSide(
   const session = await places.session(of);
   const options = { signal, onFailure: unreadable.onFailure };
   const entries = readTree(session, of.path, options);
-  const pieces = acl ? readAcls(session, entries, options) : entries;
+  const pieces = acl ? readAcls(await places.acls(of), entries, options) : entries;
   const znodes = counted(comparedZnodes(of.path, pieces), context);
   return { znodes, pathOf: below(of.path) };
 }

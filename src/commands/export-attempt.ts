@@ -1,5 +1,6 @@
 /** One attempt of `export`; a consistent one may have to begin again. */
 import { OperationError, PartialError, UsageError } from "../errors.ts";
+import { AclReaders } from "../recipes/trees/acl-readers.ts";
 import { ChangesUnder } from "../recipes/trees/changed-under.ts";
 import { TreeExport } from "../recipes/trees/export-tree.ts";
 import { mergeTreeFile } from "../recipes/trees/merge-tree-file.ts";
@@ -28,13 +29,16 @@ export async function* attemptExport(
   const unreadable = new Unreadable();
   const { onFailure } = unreadable;
   const changes = await ChangesUnder.begin(session, path, signal);
+  const acls = withAcls
+    ? new AclReaders(session, { open: () => context.shell.openSession({}), signal })
+    : undefined;
   let written: ExportFile | undefined;
   let merged: ExportFile | undefined;
   try {
     if (consistent && !changes.isWatching) throw needsWatches();
     written = file === undefined ? undefined : await ExportFile.open(context, file);
     if (consistent && written?.isFile === false) throw needsFile(file ?? "");
-    const tree = new TreeExport(session, path, { signal, onFailure, withAcls, withEphemerals });
+    const tree = new TreeExport(session, path, { signal, onFailure, acls, withEphemerals });
     for await (const text of tree.lines(changes)) {
       if (written) await written.write(text);
       else yield { kind: "tree-file", text };
@@ -63,7 +67,7 @@ export async function* attemptExport(
     if (reread) refuseUnsettled(path, reread, changes.isComplete);
   } finally {
     await Promise.all([written?.discard(), merged?.discard()]);
-    await changes.end();
+    await Promise.all([acls?.close(), changes.end()]);
   }
   yield* unreadable.report();
   return true;

@@ -32,7 +32,7 @@ export async function* moveInStages(
   const copied = await stage.run("copying", () =>
     copyTree(from, to, {
       ...options,
-      preserve: true,
+      acls: from.session,
       exact,
       onConflict: "fail",
       onProgress: tell("znodes copied"),

@@ -1,5 +1,6 @@
 /** Where a tree is: in the shell's own servers, in others, or in a file. */
 import { UsageError } from "../errors.ts";
+import { AclReaders } from "../recipes/trees/acl-readers.ts";
 import { parseConnectString } from "../session/connect-string.ts";
 import { baseName, joinPath } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
@@ -82,6 +83,7 @@ export function formatPlace(of: Place): string {
 export class Places {
   readonly #context: Context;
   readonly #sessions = new Map<string, Promise<Session>>();
+  readonly #aclReaders: AclReaders[] = [];
 
   constructor(context: Context) {
     this.#context = context;
@@ -93,6 +95,16 @@ export class Places {
     const opened = this.#sessions.get(servers) ?? this.#open(servers);
     this.#sessions.set(servers, opened);
     return opened;
+  }
+
+  /** Reads the ACLs of a place, many of them on several sessions. */
+  async acls(of: ZnodePlace): Promise<AclReaders> {
+    const { shell, signal } = this.#context;
+    const target = of.kind === "here" ? undefined : of.servers;
+    const open = () => shell.openSession({ target });
+    const readers = new AclReaders(await this.session(of), { open, signal });
+    this.#aclReaders.push(readers);
+    return readers;
   }
 
   async #open(target: string): Promise<Session> {
@@ -107,8 +119,9 @@ export class Places {
     }
   }
 
-  /** Closes what {@link session} has opened. */
+  /** Closes what {@link session} and {@link acls} have opened. */
   async close(): Promise<void> {
+    await Promise.all(this.#aclReaders.map((readers) => readers.close()));
     const opened = await Promise.allSettled(this.#sessions.values());
     await Promise.all(
       opened.map((one) => (one.status === "fulfilled" ? one.value.close() : undefined)),

@@ -2,6 +2,7 @@
 import { kindOf, nextSequence, ttlOf } from "../../session/node-kind.ts";
 import { movedPath } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
+import type { AclSource } from "./acl-readers.ts";
 import type { ChangesUnder } from "./changed-under.ts";
 import type { NewZnode } from "./new-znode.ts";
 import { TreePlan } from "./plan-tree.ts";
@@ -17,8 +18,8 @@ export interface TreePlace {
 }
 
 export interface CopyTreeOptions extends WalkOptions {
-  /** ACLs too; they are set last. */
-  readonly preserve: boolean;
+  /** What reads the ACLs of the source, which are set last. Left out: ACLs are not copied. */
+  readonly acls?: AclSource | undefined;
   /** Sequence counters too. */
   readonly exact: boolean;
   readonly onConflict: OnConflict;
@@ -46,11 +47,9 @@ export async function copyTree(
   to: TreePlace,
   options: CopyTreeOptions,
 ): Promise<CopiedTree> {
-  const { signal, onConflict, onProgress, preserve, exact, changes } = options;
+  const { signal, onConflict, onProgress, acls, exact, changes } = options;
   const entries = readTree(from.session, from.path, options);
-  const pieces: AsyncIterable<EntryWithAcl[]> = preserve
-    ? readAcls(from.session, entries, options)
-    : entries;
+  const pieces: AsyncIterable<EntryWithAcl[]> = acls ? readAcls(acls, entries, options) : entries;
   const writer = options.dryRun
     ? new TreePlan(to.session, { signal, onConflict })
     : new TreeWriter(to.session, { signal, onConflict, onProgress });

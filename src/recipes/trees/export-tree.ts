@@ -1,6 +1,7 @@
 /** A tree as the lines of an export file; see tree-file.ts for the format. */
 import { kindOf } from "../../session/node-kind.ts";
 import type { Session } from "../../session/session.ts";
+import type { AclSource } from "./acl-readers.ts";
 import type { ChangesUnder } from "./changed-under.ts";
 import { type EntryWithAcl, readAcls } from "./read-acls.ts";
 import { readPaths, readTree, type TreeEntry } from "./read-tree.ts";
@@ -8,7 +9,8 @@ import { headerLine, znodeLine, znodeOf } from "./tree-file.ts";
 import type { WalkOptions } from "./walk.ts";
 
 export interface ExportOptions extends Omit<WalkOptions, "maxDepth"> {
-  readonly withAcls: boolean;
+  /** Left out: the export has no ACLs. */
+  readonly acls?: AclSource | undefined;
   readonly withEphemerals: boolean;
 }
 
@@ -71,7 +73,8 @@ export class TreeExport {
   }
 
   #withAcls(entries: AsyncIterable<TreeEntry[]>): AsyncIterable<EntryWithAcl[]> {
-    return this.#options.withAcls ? readAcls(this.#session, entries, this.#options) : entries;
+    const { acls } = this.#options;
+    return acls ? readAcls(acls, entries, this.#options) : entries;
   }
 
   #line({ path, data = null, stat, acl }: EntryWithAcl): string | undefined {

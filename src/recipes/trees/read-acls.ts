@@ -1,6 +1,7 @@
 /** Adds ACLs to the znodes of a tree, for `cp -p`, `export` and `diff --acl`. */
 import { NoNodeError } from "../../errors.ts";
-import type { Acl, Session } from "../../session/session.ts";
+import type { Acl } from "../../session/session.ts";
+import type { AclSource } from "./acl-readers.ts";
 import type { TreeEntry } from "./read-tree.ts";
 import { refusalOf } from "./tree-failures.ts";
 import type { WalkOptions } from "./walk.ts";
@@ -19,7 +20,7 @@ interface Asked {
 
 /** Znodes that vanish meanwhile are left out; one whose ACL may not be read is a failure. */
 export async function* readAcls(
-  session: Session,
+  source: AclSource,
   pieces: AsyncIterable<readonly TreeEntry[]>,
   { signal, onFailure }: WalkOptions,
 ): AsyncGenerator<EntryWithAcl[]> {
@@ -40,7 +41,7 @@ export async function* readAcls(
     return known;
   };
   for await (const entries of pieces) {
-    const asked = entries.map(({ path }) => session.getAcl(path, { signal }));
+    const asked = entries.map(({ path }) => source.getAcl(path, { signal }));
     underWay.push({ entries, answers: Promise.allSettled(asked) });
     requests += entries.length;
     while (requests > UNDER_WAY) yield await oldest();
