@@ -45,6 +45,8 @@ export const LockExitCode = {
   busy: 75,
   lost: 120,
   revoked: 121,
+  /** Held for the whole --max-hold. */
+  maxHold: 122,
   /** ZooKeeper cannot be reached, or does not permit it. */
   unavailable: 123,
   timeout: 124,

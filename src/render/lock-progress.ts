@@ -113,6 +113,7 @@ const SERIOUS: ReadonlySet<LockProgress["event"]> = new Set([
   "lost",
   "signal",
   "revoked",
+  "max-hold",
   "strangers",
   "short-reach",
   "unguarded",
@@ -123,6 +124,7 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   deleted: "its ticket was deleted",
   suspended: "no server answers",
   revoked: "another client asked for the lock",
+  "max-hold": "the lock was held for the whole --max-hold",
   impatient: "a second signal to end",
   unguarded: "the watchdog is gone, and would not stop it if zksh were killed or frozen",
 };
@@ -158,6 +160,8 @@ function noteText({ progress, isUnordered }: LockProgressResult): string | undef
       const { by = "another client", reason } = progress.request;
       return `${by} asked for ${path}${reason === undefined ? "" : `: ${reason}`}`;
     }
+    case "max-hold":
+      return `${path} was held for ${age(progress.maxHoldMs)}, the whole --max-hold: released`;
     case "lost":
       return `lost ${path}: ${lossText(progress)}`;
     case "signal":

@@ -24,6 +24,8 @@ export type LockProgress =
   /** Ctrl-Z: zksh and the program are stopped, and no heartbeats are sent. */
   | { readonly event: "paused"; readonly path: string; readonly leftMs: number }
   | { readonly event: "revoked"; readonly path: string; readonly request: RevokeRequest }
+  /** A lock without a program was held for as long as --max-hold allows. */
+  | { readonly event: "max-hold"; readonly path: string; readonly maxHoldMs: number }
   | {
       readonly event: "signal";
       readonly path: string;
@@ -58,7 +60,14 @@ export type LockProgress =
  * doubt is enough.
  * `unguarded`: there is no watchdog that would stop it in time when zksh is killed or frozen.
  */
-export type StopReason = "lost" | "deleted" | "suspended" | "revoked" | "impatient" | "unguarded";
+export type StopReason =
+  | "lost"
+  | "deleted"
+  | "suspended"
+  | "revoked"
+  | "max-hold"
+  | "impatient"
+  | "unguarded";
 
 /**
  * A step of the recipe: what zksh asks ZooKeeper to do, and what it concludes from the answer.

@@ -33,6 +33,7 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }) {
       onSuspend: "ignore",
       onLost: "term",
       onRevoke: "term",
+      stopAt: undefined,
     },
     tell: (progress) => told.push(progress),
   });

@@ -114,6 +114,67 @@ describe("the end", () => {
   });
 });
 
+describe("--max-hold", () => {
+  it("stops the command, waits for its grace, and ends with 122", async (context) => {
+    const scene = await Scene.at(context);
+    const file = scene.file();
+    const { zksh, beat } = await scene.holding(
+      ["--status-file", file, "--max-hold", "2s", "--grace", "1s"],
+      { words: ["stubborn"] },
+    );
+    const { gotAt } = await scene.rival();
+    const { code, stderr } = await zksh.result;
+    expect([code, stderr]).toEqual([
+      122,
+      expect.stringMatching(
+        /sent TERM to .*: the lock was held for the whole --max-hold\nsent KILL/,
+      ),
+    ]);
+    expect(beat.signals).toEqual(["SIGTERM"]);
+    expect(beat.lastAt).toBeLessThan(await gotAt);
+    expect(withoutSteps(readFileSync(file, "utf8"))).toMatchObject({
+      outcome: "max-hold",
+      code: 122,
+      signal: "SIGKILL",
+    });
+  });
+
+  it("counts from the acquisition, and not for a command that ends before", async (context) => {
+    const scene = await Scene.at(context);
+    const holder = await scene.holding();
+    const waiter = scene.start(["lock", "--max-hold", "10s", LOCK, "--", "sh", "-c", "exit 3"]);
+    await scene.queue(2);
+    holder.beat.end();
+    expect(await waiter.result).toMatchObject({ code: 3 });
+    await holder.zksh.result;
+  });
+
+  it("releases a lock that is held without a command", async (context) => {
+    const scene = await Scene.at(context);
+    const { code, stderr } = await scene.start(["lock", "--max-hold", "1s", LOCK]).result;
+    expect([code, stderr]).toEqual([
+      122,
+      expect.stringContaining(`${LOCK} was held for 1s, the whole --max-hold: released`),
+    ]);
+  });
+
+  it.for([
+    { words: ["--max-hold", "0s"], says: "leaves no time" },
+    { words: ["--max-hold", "1s", "--min-hold", "2s"], says: "--min-hold 2s is longer than" },
+    { words: ["--max-hold", "1s", "--reentrant"], says: "cannot be combined with --reentrant" },
+  ])("$words is a usage error before anything is queued", async ({ words, says }, context) => {
+    const scene = await Scene.at(context);
+    const { code, stderr } = await scene.run(["lock", ...words, LOCK, "--", "true"]);
+    expect([code, stderr]).toEqual([125, expect.stringContaining(says)]);
+  });
+
+  it("needs a command at the prompt and in scripts", async (context) => {
+    const scene = await Scene.at(context);
+    const { code, stderr } = await scene.run(["-c", `lock --max-hold 1s ${LOCK}`]);
+    expect([code, stderr]).toEqual([125, expect.stringContaining("--max-hold needs a command")]);
+  });
+});
+
 function withoutSteps(text: string): Record<string, unknown> {
   const { steps: _, ...ending } = JSON.parse(text);
   return ending;

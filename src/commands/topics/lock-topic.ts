@@ -13,6 +13,7 @@ const LOCK_EXIT_CODES: readonly HelpRow[] = [
     summary: "the lock was lost or could no longer be proved: the command was stopped",
   },
   { term: "121", summary: "the lock was revoked: the command was stopped" },
+  { term: "122", summary: "held for the whole --max-hold: the command was stopped" },
   { term: "123", summary: "ZooKeeper unreachable or not permitted: the command never started" },
   { term: "124", summary: "the time of -w passed (or the code of -E)" },
   {

@@ -17,6 +17,8 @@ export interface GuardSettings {
    */
   readonly onLost: "term" | "kill" | "warn" | undefined;
   readonly onRevoke: "term" | "ignore";
+  /** When the program has to end because of --max-hold, by performance.now(). */
+  readonly stopAt: number | undefined;
 }
 
 export interface GuardOptions {
@@ -32,15 +34,17 @@ export interface GuardedEnd {
   readonly stopped?: StopReason;
 }
 
-export function guardSettings(task: LockRun): GuardSettings {
+export function guardSettings(task: LockRun, acquiredAt: number): GuardSettings {
   const {
     grace: graceMs,
     stopSignal = "SIGTERM",
     onSuspend = "ignore",
     onLost,
     onRevoke = "term",
+    maxHold,
   } = task.values;
-  return { path: pathOf(task), graceMs, stopSignal, onSuspend, onLost, onRevoke };
+  const stopAt = maxHold === undefined ? undefined : acquiredAt + maxHold;
+  return { path: pathOf(task), graceMs, stopSignal, onSuspend, onLost, onRevoke, stopAt };
 }
 
 /**

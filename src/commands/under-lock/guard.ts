@@ -7,6 +7,7 @@
  * has the same limits, in case this process is frozen or killed.
  */
 
+import { startTimer } from "../../async/timer.ts";
 import { LockError } from "../../errors.ts";
 import type { GuardedChild, GuardRequest } from "../../processes/child-requests.ts";
 import type { RevokeRequest } from "../../recipes/locks/holder-record.ts";
@@ -49,7 +50,7 @@ export class Guard {
   /** Guards a program that was started with {@link hooks}, to its end. */
   async run(child: GuardedChild): Promise<GuardedEnd> {
     const { session, holding, settings, tell } = this.#options;
-    const { path, stopSignal } = settings;
+    const { path, stopSignal, stopAt = Infinity } = settings;
     const pace = this.#pace;
     const { pid } = child;
     const onSignal = (sent: SentSignal) =>
@@ -70,6 +71,7 @@ export class Guard {
     const stopRevoke = holding.onRevoke((request) => this.#revoked(request));
     const onLost = () => this.#tick();
     holding.signal.addEventListener("abort", onLost, { once: true });
+    const stopMaxHold = startTimer(stopAt - performance.now(), () => stopper.stop("max-hold"));
     try {
       this.#tick();
       if (session.state === "suspended") this.#stateChanged("suspended");
@@ -88,6 +90,7 @@ export class Guard {
       return { end, ...(stopped && { stopped }) };
     } finally {
       clearTimeout(this.#ticking);
+      stopMaxHold();
       stopper.end();
       stopState();
       stopRevoke();

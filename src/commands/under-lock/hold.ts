@@ -41,7 +41,8 @@ function commandLine({ mode, paths }: LockKind): string {
  */
 export async function hold(task: LockRun, acquired: Acquired): Promise<RunOutcome> {
   const { context, values, emit, tell, recipe } = task;
-  const { held, session } = acquired;
+  const { held, session, acquiredAt } = acquired;
+  const { maxHold = Infinity, onRevoke } = values;
   const { signal } = context;
   const path = pathOf(task);
   if (context.input.isOver() === "ended")
@@ -70,10 +71,16 @@ export async function hold(task: LockRun, acquired: Acquired): Promise<RunOutcom
     new Promise<RunOutcome>((resolve) => {
       const stopRevoke = held.onRevoke((request) => {
         tell({ event: "revoked", path, request });
-        if (values.onRevoke !== "ignore")
-          resolve({ outcome: "revoked", exitCode: LockExitCode.revoked });
+        if (onRevoke !== "ignore") resolve({ outcome: "revoked", exitCode: LockExitCode.revoked });
       });
       stop.signal.addEventListener("abort", stopRevoke, { once: true });
+    }),
+    new Promise<RunOutcome>((resolve) => {
+      const stopTimer = startTimer(acquiredAt + maxHold - performance.now(), () => {
+        tell({ event: "max-hold", path, maxHoldMs: maxHold });
+        resolve({ outcome: "max-hold", exitCode: LockExitCode.maxHold });
+      });
+      stop.signal.addEventListener("abort", stopTimer, { once: true });
     }),
   ];
   try {

@@ -106,6 +106,7 @@ export const guardOptions = explainedIn("locks", {
     "when the lock is revoked: term (default) or ignore",
   ),
   minHold: option("", "dur", duration, "hold the lock at least this long"),
+  maxHold: option("", "dur", duration, "hold it at most this long, then end with exit code 122"),
   group: option(
     "",
     "what",
@@ -139,7 +140,7 @@ type Values<O> = {
 type ValueOf<O> = O extends { readonly parse: ValueParser<infer T> } ? T : never;
 
 export type WaitValues = Values<typeof waitOptions>;
-type GuardValues = Values<typeof guardOptions>;
+export type GuardValues = Values<typeof guardOptions>;
 
 export type LockValues = WaitValues &
   GuardValues & { readonly compat?: "curator" | "all" | undefined };

@@ -13,6 +13,8 @@ import { lockOptions } from "./ticket-options.ts";
 
 export interface Acquired {
   readonly held: Held;
+  /** By performance.now(): --min-hold and --max-hold count from here. */
+  readonly acquiredAt: number;
   readonly session: Session;
 }
 
@@ -48,12 +50,13 @@ export async function queueUp(task: LockRun): Promise<Acquired | HeldAround> {
       const limits = acquireLimits(values, { begun, isWatched, signal });
       const stopFollowing = story.follow(session);
       const held = await recipe.lock(session, options).acquire(limits).finally(stopFollowing);
-      await awaitFreshLease(task, { held, session }).catch((error: unknown) => {
+      const acquired = { held, session, acquiredAt: performance.now() };
+      await awaitFreshLease(task, acquired).catch((error: unknown) => {
         if (!held.signal.aborted) held.release().catch(() => {});
         throw error;
       });
       isKept = true;
-      return { held, session };
+      return acquired;
     } catch (error) {
       if (signal.aborted || session.isAlive() || !isEndOfSession(error)) throw error;
       if (session.id !== 0n) tell({ event: "requeued", path: pathOf(task) });

@@ -4,7 +4,7 @@ import { LockExitCode, lockExitCodeOf } from "../../exit-codes.ts";
 import type { ChildEnd } from "../../processes/child-requests.ts";
 
 export interface RunOutcome {
-  readonly outcome: "child" | "held" | "lost" | "revoked";
+  readonly outcome: "child" | "held" | "lost" | "revoked" | "max-hold";
   readonly exitCode: number;
   readonly end?: ChildEnd;
 }

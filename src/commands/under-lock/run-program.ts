@@ -28,8 +28,8 @@ export async function runProgram(
   prepared: Prepared,
   acquired: Acquired,
 ): Promise<RunOutcome> {
-  const { held, session } = acquired;
-  const settings = guardSettings(task);
+  const { held, session, acquiredAt } = acquired;
+  const settings = guardSettings(task, acquiredAt);
   const guard = new Guard({ session, holding: held, settings, tell: task.tell });
   const child = await start(task, prepared.preparation, acquired, {
     ...requestOf(task, prepared),
@@ -92,6 +92,7 @@ export async function runStraight(
 /** The exit code of a program that the guard stopped does not count. */
 function endingOf(end: ChildEnd, stopped: StopReason | undefined): RunOutcome {
   if (stopped === "revoked") return { outcome: "revoked", exitCode: LockExitCode.revoked, end };
+  if (stopped === "max-hold") return { outcome: "max-hold", exitCode: LockExitCode.maxHold, end };
   if (stopped !== undefined && stopped !== "impatient")
     return { outcome: "lost", exitCode: LockExitCode.lost, end };
   return { outcome: "child", exitCode: exitCodeOfChild(end), end };

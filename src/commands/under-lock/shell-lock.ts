@@ -4,7 +4,7 @@
  */
 
 import { Channel } from "../../async/channel.ts";
-import { LockError } from "../../errors.ts";
+import { LockError, UsageError } from "../../errors.ts";
 import type { HeldLock } from "../../recipes/locks/held-lock.ts";
 import { describeRequest } from "../../recipes/locks/holder-record.ts";
 import type { Result } from "../../results/result.ts";
@@ -20,6 +20,10 @@ export async function* lockInShell(
   recipe: LockKind,
   values: LockValues,
 ): AsyncGenerator<Result> {
+  if (values.maxHold !== undefined)
+    throw new UsageError("--max-hold needs a command here: the shell holds a lock until unlock", {
+      hint: "lock --max-hold 1h /deploy -- COMMAND",
+    });
   const { heldLocks } = context.shell;
   const held = recipe.paths.flatMap((path) => heldLocks.get(path) ?? []);
   for (const lock of held) if (!covers(lock.mode, recipe.mode)) throw notEnough(lock, recipe);

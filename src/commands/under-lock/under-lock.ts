@@ -7,6 +7,7 @@ import type { Removed } from "../../recipes/locks/queue/remove-znodes.ts";
 import type { Result } from "../../results/result.ts";
 import type { Context } from "../command.ts";
 import { hold, holdOn } from "./hold.ts";
+import { mustFitHold } from "./hold-limits.ts";
 import type { Held, LockKind } from "./lock-kind.ts";
 import { type LockRun, pathOf } from "./lock-run.ts";
 import { LockStory } from "./lock-story.ts";
@@ -92,6 +93,7 @@ class UnderLock {
   async #run(): Promise<RunOutcome> {
     const task = this.#task;
     const { context, argv } = task;
+    mustFitHold(task.values);
     if (argv) await mustBeRunnable(task, argv[0]);
     await mustBeWritable(task);
     refuseHeldByShell(task);
@@ -116,8 +118,7 @@ class UnderLock {
       if (!program) throw new Error("nothing to run");
       return runStraight(task, program, acquired.session);
     }
-    const { held, session } = acquired;
-    const acquiredAt = performance.now();
+    const { held, session, acquiredAt } = acquired;
     this.#token = held.locks[0]?.fencingToken;
     let ending: RunOutcome | undefined;
     try {
