@@ -55,7 +55,7 @@ export type ProgramSearch =
   | { readonly kind: "not-found" }
   | { readonly kind: "not-executable"; readonly path: string };
 
-/** How long a program may run after the last message of zksh to the watchdog; Infinity: no limit. */
+/** How long a program may run from the moment at which they are asked for; Infinity: no limit. */
 export interface RunLimits {
   /** The watchdog sends SIGTERM after this time. */
   readonly stopInMs: number;
@@ -166,8 +166,10 @@ export interface GuardedChild {
   /**
    * Tells the watchdog how long the tree may run if zksh is frozen or dead from now on: it gets
    * SIGTERM after `stopInMs` and SIGKILL after `killInMs`. Each call replaces the limits before.
+   * A function: the limits count from before it is called, so that they are not extended when zksh
+   * is frozen while it computes them.
    */
-  permit(limits: RunLimits): void;
+  permit(limits: () => RunLimits): void;
   /**
    * True when the watchdog ended the program because those limits had passed; valid once the
    * program has `ended`.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChildEnd, GuardedChild, GuardRequest, RunLimits } from "./child-requests.ts";
 import type { Gate } from "./gate.ts";
-import { deadlineIn, msUntil, NEVER, PAST } from "./monotonic-clock.ts";
+import { type Deadline, deadlineIn, later, msUntil, NEVER, PAST } from "./monotonic-clock.ts";
 import { isTableOurs } from "./process-table.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import type { WatchdogLink } from "./watchdog-link.ts";
@@ -23,6 +23,13 @@ const FOR_EVER: RunLimits = {
   stopInMs: Number.POSITIVE_INFINITY,
   killInMs: Number.POSITIVE_INFINITY,
 };
+
+/** Counted from before the limits are computed: see {@link GuardedChild.permit}. */
+export function deadlinesOf(limits: () => RunLimits): { stopAt: Deadline; killAt: Deadline } {
+  const now = deadlineIn(0);
+  const { stopInMs, killInMs } = limits();
+  return { stopAt: later(now, stopInMs), killAt: later(now, killInMs) };
+}
 
 export interface GuardedParts {
   readonly gate: Gate;
@@ -79,7 +86,7 @@ export class Guarded implements GuardedChild {
     onUnguarded,
   }: GuardRequest): Promise<void> {
     const { tree, watchdog } = this.#parts;
-    this.#limit(firstPermit());
+    this.#limit(firstPermit);
     return watchdog.arm({
       tree: tree.identity,
       stopAt: this.#stopAt,
@@ -103,15 +110,16 @@ export class Guarded implements GuardedChild {
     while (!this.#parts.tree.isGone()) await sleep(POLL_MS);
   }
 
-  permit(limits: RunLimits): void {
+  permit(limits: () => RunLimits): void {
     if (this.#isOutOfTime()) this.#lateUntil = deadlineIn(LATE_MS);
     this.#limit(limits);
     this.#parts.watchdog.permit(this.#stopAt, this.#killAt);
   }
 
-  #limit({ stopInMs, killInMs }: RunLimits): void {
-    this.#stopAt = deadlineIn(stopInMs);
-    this.#killAt = deadlineIn(killInMs);
+  #limit(limits: () => RunLimits): void {
+    const { stopAt, killAt } = deadlinesOf(limits);
+    this.#stopAt = stopAt;
+    this.#killAt = killAt;
   }
 
   #isOutOfTime(): boolean {

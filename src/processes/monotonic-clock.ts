@@ -48,6 +48,10 @@ export function deadlineIn(ms: number): Deadline {
   return { monotonicAt: monotonicMs() + ms, bootAt: boot + ms + step };
 }
 
+export function later({ monotonicAt, bootAt }: Deadline, ms: number): Deadline {
+  return { monotonicAt: monotonicAt + ms, bootAt: bootAt + ms };
+}
+
 /** Negative when the deadline has passed. */
 export function msUntil({ monotonicAt, bootAt }: Deadline): number {
   return Math.min(monotonicAt - monotonicMs(), bootAt - bootMs());

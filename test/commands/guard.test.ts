@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { Guard } from "../../src/commands/under-lock/guard.ts";
 import type { GuardOptions } from "../../src/commands/under-lock/guard-settings.ts";
-import type { ChildEnd, GuardedChild } from "../../src/processes/child-requests.ts";
+import type { ChildEnd, GuardedChild, RunLimits } from "../../src/processes/child-requests.ts";
 import type { LockProgress } from "../../src/results/locks.ts";
 
 /** A program that has ended as told, and a lock that is held as far as anybody knows. */
-function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }) {
+function guarding(end: ChildEnd, { wasOutOfTime = false, heldForMs = 5_000 }) {
   const told: LockProgress[] = [];
+  const permits: RunLimits[] = [];
   const child: GuardedChild = {
     pid: 4711,
     hasOwnGroup: true,
@@ -14,7 +15,7 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }) {
     reach: "all",
     signal: () => [],
     gone: async () => {},
-    permit() {},
+    permit: (limits) => permits.push(limits()),
     wasOutOfTime: () => wasOutOfTime,
     dispose: async () => {},
   };
@@ -23,7 +24,7 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }) {
     session: session as unknown as GuardOptions["session"],
     holding: {
       signal: new AbortController().signal,
-      heldForMs: () => 5_000,
+      heldForMs: () => heldForMs,
       onRevoke: () => () => {},
     },
     settings: {
@@ -39,6 +40,7 @@ function guarding(end: ChildEnd, { wasOutOfTime }: { wasOutOfTime: boolean }) {
   });
   return {
     run: () => guard.run(child),
+    permits,
     signals: () => told.filter(({ event }) => event === "signal"),
   };
 }
@@ -57,4 +59,11 @@ describe("the end of a program that died of SIGKILL", () => {
     expect(await run()).toEqual({ end, stopped: "lost" });
     expect(signals()).toMatchObject([{ signal: "SIGKILL", why: "lost", pid: 4711 }]);
   });
+});
+
+test("a program that is asked to end after a pause of zksh has no more time than is left of the lease", async () => {
+  const { run, signals, permits } = guarding({ killedBy: "SIGTERM" }, { heldForMs: 400 });
+  await run();
+  expect(signals()).toMatchObject([{ signal: "SIGTERM", why: "lost" }]);
+  expect(permits.map(({ killInMs }) => killInMs)).toEqual([400, 400]);
 });

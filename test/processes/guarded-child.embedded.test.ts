@@ -86,7 +86,7 @@ describe("a guarded program", () => {
     },
   ])("$what was out of time", async ({ script, ...limits }) => {
     const guarded = await start(script);
-    guarded.permit(limits);
+    guarded.permit(() => limits);
     expect(await guarded.ended).toHaveProperty("killedBy");
     expect(guarded.wasOutOfTime()).toBe(true);
     await guarded.gone();
@@ -97,7 +97,7 @@ describe("a guarded program", () => {
     "that ends by itself was not out of time: %s",
     async (script) => {
       const guarded = await start(script);
-      guarded.permit({ stopInMs: 60_000, killInMs: 60_000 });
+      guarded.permit(() => ({ stopInMs: 60_000, killInMs: 60_000 }));
       await guarded.ended;
       expect(guarded.wasOutOfTime()).toBe(false);
       await guarded.gone();

@@ -60,6 +60,9 @@ export class Guard {
       get graceMs() {
         return pace.graceMs;
       },
+      get leftMs() {
+        return runLimits(holding, settings, pace).killInMs;
+      },
       stopSignal,
       onSignal,
     });
@@ -118,10 +121,10 @@ export class Guard {
       if (onLost !== "term") return this.#stopper?.kill("deleted");
       return this.#stopper?.stop("deleted");
     }
-    const { stopInMs } = runLimits(holding, settings, this.#pace);
-    this.#child?.permit({ stopInMs, killInMs: leftMs });
+    const limits = () => runLimits(holding, settings, this.#pace);
+    this.#child?.permit(limits);
     if (leftMs <= this.#pace.tickMs) this.#stopper?.kill("lost");
-    else if (stopInMs <= 0) this.#stopper?.stop("lost");
+    else if (limits().stopInMs <= 0) this.#stopper?.stop("lost");
   }
 
   #stateChanged(state: Session["state"]): void {

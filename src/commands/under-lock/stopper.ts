@@ -5,6 +5,8 @@ import type { StopReason } from "../../results/locks.ts";
 export interface StopperOptions {
   readonly child: GuardedChild;
   readonly graceMs: number;
+  /** The time for which the lock is provably held; Infinity if its loss does not stop the program. */
+  readonly leftMs: number;
   readonly stopSignal: NodeJS.Signals;
   onSignal(sent: SentSignal): void;
 }
@@ -48,8 +50,8 @@ export class Stopper {
   stop(why: StopReason): void {
     if (this.#why !== undefined) return;
     this.#why = why;
-    const { child, graceMs, stopSignal } = this.#options;
-    child.permit({ stopInMs: Infinity, killInMs: graceMs });
+    const { child, stopSignal } = this.#options;
+    child.permit(() => ({ stopInMs: Infinity, killInMs: this.#killInMs(why) }));
     this.#send(stopSignal, why);
     // A frozen program does not handle the signal before it continues.
     this.freeze(false);
@@ -67,7 +69,7 @@ export class Stopper {
     if (why !== "impatient") {
       this.#why ??= why;
       // The watchdog kills it too, should zksh be frozen or die right now.
-      this.#options.child.permit({ stopInMs: Infinity, killInMs: 0 });
+      this.#options.child.permit(() => ({ stopInMs: Infinity, killInMs: 0 }));
     }
     this.#send("SIGKILL", why);
   }
@@ -84,6 +86,15 @@ export class Stopper {
   end(): void {
     clearTimeout(this.#killTimer);
     this.#isKilled = true;
+  }
+
+  /**
+   * After a pause of this process less than the grace may be left of the lease. A lock whose ticket
+   * was deleted has no lease; the grace was asked for explicitly there.
+   */
+  #killInMs(why: StopReason): number {
+    const { graceMs, leftMs } = this.#options;
+    return why === "deleted" ? graceMs : Math.min(graceMs, leftMs);
   }
 
   #send(signal: NodeJS.Signals, why: StopReason): void {
