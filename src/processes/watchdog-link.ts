@@ -1,6 +1,6 @@
 import type { LockError } from "../errors.ts";
 import type { Environment } from "./child-requests.ts";
-import type { Deadline } from "./monotonic-clock.ts";
+import { type Deadline, deadlineIn, msUntil, PAST } from "./monotonic-clock.ts";
 import type { TreeIdentity } from "./process-tree.ts";
 import { startFailure } from "./start-failure.ts";
 import { WatchdogProcess } from "./watchdog-process.ts";
@@ -26,10 +26,11 @@ const MAX_FAILURES = 3;
 const PAUSE_MS = 100;
 /** Generous: it takes 30 ms on a machine with nothing else to do. */
 const ANSWER_WITHIN_MS = 10_000;
+const ASK_EVERY_MS = 1_000;
 
 /**
- * The connection of zksh to its watchdog. When the watchdog process ends, another is started and
- * armed. The command is guarded from the moment that {@link arm} has resolved until `onUnguarded` or
+ * The connection of zksh to its watchdog. When the watchdog process ends or does not answer any more
+ * (it was stopped), another is started and armed. The command is guarded from the moment that {@link arm} has resolved until `onUnguarded` or
  * {@link bye} is called.
  */
 export class WatchdogLink {
@@ -41,7 +42,11 @@ export class WatchdogLink {
   #isReady = false;
   /** Undefined: there is no process to guard. */
   #armament: Armament | undefined;
-  #armings = 0;
+  /** The number of the last line that is answered. */
+  #lastId = 0;
+  /** What the watchdog has not answered yet. */
+  #question: object | undefined;
+  #askAt = PAST;
   #confirmation: Handles | undefined;
   #isStopping = false;
   #timer: NodeJS.Timeout | undefined;
@@ -86,7 +91,9 @@ export class WatchdogLink {
   permit(stopAt: Deadline, killAt: Deadline): void {
     if (!this.#armament) return;
     this.#armament = { ...this.#armament, stopAt, killAt };
-    if (this.#isReady) this.#say(permitLine(stopAt, killAt));
+    if (!this.#isReady) return;
+    this.#say(permitLine(stopAt, killAt));
+    if (this.#question === undefined && msUntil(this.#askAt) <= 0) this.#ask();
   }
 
   /** zksh itself has asked the tree to end. */
@@ -99,7 +106,7 @@ export class WatchdogLink {
   bye(): void {
     this.#armament = undefined;
     this.#confirmation = undefined;
-    clearTimeout(this.#timer);
+    this.#answered();
     this.#process?.bye();
   }
 
@@ -112,14 +119,14 @@ export class WatchdogLink {
     this.#process = new WatchdogProcess(this.#environment, {
       onSpawn: () => this.#start?.resolve(),
       onReady: () => this.#ready(),
-      onArmed: (id) => this.#armed(id),
+      onDone: (id) => this.#done(id),
       onEnd: (why) => this.#ended(why),
     });
     this.#expectAnswer();
   }
 
   #ready(): void {
-    clearTimeout(this.#timer);
+    this.#answered();
     this.#isReady = true;
     if (this.#armament) this.#sendArmament();
     else this.#failures = 0;
@@ -129,14 +136,20 @@ export class WatchdogLink {
     if (!this.#armament) return;
     const { tree, stopAt, killAt, deathSignal } = this.#armament;
     this.#say(permitLine(stopAt, killAt));
-    this.#say(`arm ${++this.#armings} ${deathSignal} ${JSON.stringify(tree)}`);
+    this.#say(`arm ${++this.#lastId} ${deathSignal} ${JSON.stringify(tree)}`);
     if (this.#isStopping) this.#say("stopping");
     this.#expectAnswer();
   }
 
-  #armed(id: number): void {
-    if (id !== this.#armings) return;
-    clearTimeout(this.#timer);
+  #ask(): void {
+    this.#askAt = deadlineIn(ASK_EVERY_MS);
+    this.#say(`ask ${++this.#lastId}`);
+    this.#expectAnswer();
+  }
+
+  #done(id: number): void {
+    if (id !== this.#lastId) return;
+    this.#answered();
     this.#failures = 0;
     this.#confirmation?.resolve();
     this.#confirmation = undefined;
@@ -144,13 +157,22 @@ export class WatchdogLink {
 
   #expectAnswer(): void {
     clearTimeout(this.#timer);
+    const question = {};
+    this.#question = question;
     const late = new Error(`it did not answer within ${ANSWER_WITHIN_MS / 1_000} s`);
-    this.#timer = setTimeout(() => this.#process?.kill(late), ANSWER_WITHIN_MS);
+    const look = () => this.#question === question && this.#process?.kill(late);
+    // If zksh was frozen, the answer may wait in the pipe: it is read before an immediate is run.
+    this.#timer = setTimeout(() => void setImmediate(look), ANSWER_WITHIN_MS);
     if (!this.#confirmation) this.#timer.unref();
   }
 
-  #ended(why: Error): void {
+  #answered(): void {
     clearTimeout(this.#timer);
+    this.#question = undefined;
+  }
+
+  #ended(why: Error): void {
+    this.#answered();
     this.#isReady = false;
     this.#failures++;
     if (this.#failures >= MAX_FAILURES) this.#fail(startFailure("the watchdog", why));

@@ -19,8 +19,8 @@ export interface WatchdogListener {
   onSpawn(): void;
   /** It listens, and no signal that can be caught ends it any more. */
   onReady(): void;
-  /** It has confirmed the `arm` with this number. */
-  onArmed(id: number): void;
+  /** It has done what was said with this number. */
+  onDone(id: number): void;
   /** It has ended, or could not be started; called once. */
   onEnd(why: Error): void;
 }
@@ -51,6 +51,8 @@ export class WatchdogProcess {
     this.#hasEnded = true;
     this.say("bye");
     this.#child?.stdin?.end();
+    // It may have been stopped (SIGSTOP), and would stay for ever.
+    this.#child?.kill("SIGCONT");
     this.#child?.stdout?.destroy();
   }
 
@@ -92,7 +94,7 @@ export class WatchdogProcess {
       if (this.#hasEnded) return;
       const [word, id] = line.split(" ");
       if (word === "ready") this.#listener.onReady();
-      else if (word === "armed") this.#listener.onArmed(Number(id));
+      else if (word === "done") this.#listener.onDone(Number(id));
     }
   }
 

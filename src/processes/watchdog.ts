@@ -6,10 +6,11 @@
  *     arm ID SIGNAL JSON       the processes to stop (TreeIdentity), and their first signal when zksh is dead
  *     disarm                   there is no process to stop
  *     stopping                 zksh itself has sent them a signal to end
+ *     ask ID                   whether the watchdog still runs
  *     bye                      the guarded program has ended; the watchdog ends too
  *
- * and answers on stdout: `ready` when no signal can end it any more, `armed ID` to each arm. The
- * end of stdin without a bye means that zksh is dead.
+ * and answers on stdout: `ready` when no signal can end it any more, `done ID` to each arm and ask.
+ * The end of stdin without a bye means that zksh is dead.
  */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
@@ -86,6 +87,7 @@ class Watchdog {
     else if (word === "arm") this.#arm(rest);
     else if (word === "disarm") this.#disarm();
     else if (word === "stopping") this.#hasBeenAsked = true;
+    else if (word === "ask") answer(`done ${rest[0]}`);
     else if (word === "bye") this.#end();
   }
 
@@ -111,7 +113,7 @@ class Watchdog {
     this.#tree = new ProcessTree(JSON.parse(json.join(" ")));
     this.#deathSignal = signal === "SIGKILL" ? signal : "SIGTERM";
     this.#hasBeenAsked = false;
-    answer(`armed ${id}`);
+    answer(`done ${id}`);
   }
 
   #disarm(): void {

@@ -59,6 +59,28 @@ it("ends, and is replaced: the command hears nothing of it", async (context) => 
   expect(beat.signals).toEqual([]);
 });
 
+it("is stopped (SIGSTOP), and is replaced: the command hears nothing of it", async (context) => {
+  const scene = await Scene.at(context);
+  const { zksh, beat } = await scene.holding();
+  const first = await watchdogOf(scene, zksh.pid);
+  kill(first, "SIGSTOP");
+  await eventually(() => expect(isRunning(first)).toBe(false), { timeoutMs: 30_000 });
+  await watchdogOf(scene, zksh.pid, first);
+  await beat.goesOn();
+  beat.end();
+  expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
+  expect(beat.signals).toEqual([]);
+});
+
+it("is stopped (SIGSTOP) just before the end of the command, and ends with zksh", async (context) => {
+  const scene = await Scene.at(context);
+  const { zksh, beat } = await scene.holding();
+  kill(await watchdogOf(scene, zksh.pid), "SIGSTOP");
+  beat.end();
+  // That no process is left is checked after every test.
+  expect(await zksh.result).toMatchObject({ code: 7, stderr: "" });
+});
+
 it("ends while zksh queues, and is replaced before the command begins", async (context) => {
   const scene = await Scene.at(context);
   const holder = await scene.holding();

@@ -106,7 +106,7 @@ describe("a watchdog", () => {
     const { pid, tree } = await stubborn();
     await watchdog.says("ready\n");
     watchdog.say(`arm 1 SIGTERM ${tree}`);
-    await watchdog.says("ready\narmed 1\n");
+    await watchdog.says("ready\ndone 1\n");
     watchdog.say("disarm");
     watchdog.process.stdin?.end();
     await eventually(() => expect(watchdog.process.exitCode).toBe(0));
@@ -118,7 +118,7 @@ describe("a watchdog", () => {
     const watchdog = new Alone();
     const { pid, tree } = await stubborn();
     watchdog.say(`arm 1 SIGKILL ${tree}`);
-    await watchdog.says("ready\narmed 1\n");
+    await watchdog.says("ready\ndone 1\n");
     watchdog.process.stdin?.end();
     await eventually(() => expect(isRunning(pid)).toBe(false), { timeoutMs: 3_000 });
     expect(wordsIn(`${file}.log`)).toEqual([]);
@@ -132,7 +132,7 @@ describe("a watchdog", () => {
     const { pid, tree } = await stubborn();
     watchdog.say(permit(deadlineIn(60_000), deadlineIn(60_000)));
     watchdog.say(`arm 1 SIGTERM ${tree}`);
-    await watchdog.says("ready\narmed 1\n");
+    await watchdog.says("ready\ndone 1\n");
     expect(isRunning(pid)).toBe(true);
     watchdog.say(permit(deadlineIn(60_000), at));
     await eventually(() => expect(isRunning(pid)).toBe(false));
@@ -148,7 +148,7 @@ describe("a watchdog", () => {
     const second = await stubborn();
     watchdog.say(permit(deadlineIn(60_000), deadlineIn(60_000)));
     watchdog.say(`arm 2 SIGKILL ${second.tree}`);
-    await watchdog.says("ready\narmed 1\narmed 2\n");
+    await watchdog.says("ready\ndone 1\ndone 2\n");
     watchdog.process.stdin?.end();
     await eventually(() => expect(isRunning(second.pid)).toBe(false));
     await eventually(() => expect(watchdog.process.exitCode).toBe(0));
