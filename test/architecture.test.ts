@@ -40,8 +40,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Rooms without knowledge of the rest; results name types of the session and of recipes. */
 const COMMON = ["errors", "exit-codes", "text", "async", "results"];
-/** Rooms of which others may import types only: the requests that commands make to processes. */
-const TYPES_FOR_ALL = ["processes/child-requests.ts"];
+/** Files of types alone, which all may import: what commands ask of processes and files. */
+const TYPES_FOR_ALL = ["processes/child-requests.ts", "io/files.ts"];
 /** Files at the top that are part of a room. */
 const PART_OF: Readonly<Record<string, string>> = { services: "main", program: "main" };
 

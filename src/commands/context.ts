@@ -4,13 +4,13 @@
  */
 
 import type { LockError } from "../errors.ts";
+import type { Files } from "../io/files.ts";
 import type { Environment, Processes } from "../processes/child-requests.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
 import type { Servers } from "../session/four-letter-word.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { CommandEntry } from "./command.ts";
-import type { Files } from "./files.ts";
 
 export interface Context {
   /**
@@ -23,7 +23,7 @@ export interface Context {
   readonly shell: Shell;
   /** Runs other programs. */
   readonly processes: CommandProcesses;
-  readonly files: Files;
+  readonly files: Omit<Files, "read">;
   readonly input: CommandInput;
   readonly output: CommandOutput;
   /** Starts servers in memory. */

@@ -1,11 +1,10 @@
 import { InterruptedError, NoNodeError, OperationError, RefusedError } from "../errors.ts";
+import type { ScratchFile } from "../io/files.ts";
 import type { ChildEnd } from "../processes/child-requests.ts";
 import { readIfThere } from "../recipes/set-if-unchanged.ts";
 import { flag, required, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
-
 import { fileNameFor, isText, jsonProblem, withoutAddedLineEnd } from "./edited-text.ts";
-import type { ScratchFile } from "./files.ts";
 import { storeEdited } from "./store-edited.ts";
 
 export const edit = defineCommand({

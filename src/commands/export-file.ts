@@ -1,7 +1,7 @@
 import { PartialError, UsageError } from "../errors.ts";
+import type { FileDraft } from "../io/files.ts";
 import { cannotWrite } from "../text/file-failures.ts";
 import type { Context } from "./command.ts";
-import type { FileDraft } from "./files.ts";
 
 /** The file of an export. It appears, or replaces an older one, when it is complete. */
 export class ExportFile {

@@ -4,6 +4,7 @@ import { deleteZnodes, surplusBelow } from "../recipes/trees/prune-tree.ts";
 import type { TreeFileZnode } from "../recipes/trees/tree-file.ts";
 import { TreeWriter, type WrittenTree } from "../recipes/trees/write-tree.ts";
 import { movedPath } from "../session/path.ts";
+import { isSystemPath } from "../session/system-path.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { openTreeFile } from "./open-tree-file.ts";
@@ -59,7 +60,7 @@ export const importTree = defineCommand({
       for await (const group of groups) {
         const znodes = group
           .map((znode) => toNewZnode(znode, header.path, root, { exact, withoutAcls }))
-          .filter((znode) => !isServersOwn(znode.path));
+          .filter((znode) => !isSystemPath(znode.path));
         for (const znode of znodes) known?.add(znode.path);
         await writer.add(znodes);
         signal.throwIfAborted();
@@ -92,7 +93,7 @@ async function prune(
   { known, dryRun }: { readonly known: ReadonlySet<string>; readonly dryRun: boolean },
 ): Promise<Awaited<ReturnType<typeof deleteZnodes>>> {
   if (!(await session().exists(root, { signal }))) return { deleted: 0, failures: [] };
-  const isKept = (path: string) => known.has(path) || isServersOwn(path);
+  const isKept = (path: string) => known.has(path) || isSystemPath(path);
   const surplus = await surplusBelow(session(), root, { isKept, signal });
   if (dryRun) return { deleted: surplus.length, failures: [] };
   try {
@@ -101,10 +102,6 @@ async function prune(
     const rest = "the file was written before; the same command deletes the rest";
     throw tellInterruption(error, { verb: "deleted", path: root, rest });
   }
-}
-
-function isServersOwn(path: string): boolean {
-  return path === "/zookeeper" || path.startsWith("/zookeeper/");
 }
 
 function toNewZnode(

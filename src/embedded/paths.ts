@@ -1,4 +1,5 @@
 /** The server's own checks of paths: a client may send any string. */
+import { isForbiddenInPath } from "../text/path-characters.ts";
 
 /** Znodes that cannot be deleted. */
 export const SYSTEM_PATHS: ReadonlySet<string> = new Set([
@@ -18,7 +19,7 @@ export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
 }
 
-/** Returns true if ZooKeeper's PathUtils accepts the path. Its ranges are of UTF-16 units. */
+/** Returns true if ZooKeeper's PathUtils accepts the path. */
 export function isValidPath(path: string): boolean {
   if (path === "/") return true;
   if (path[0] !== "/") return false;
@@ -27,7 +28,7 @@ export function isValidPath(path: string): boolean {
     if (unit === SLASH) {
       if (isDots(path, start, i)) return false;
       start = i + 1;
-    } else if (isForbidden(unit)) return false;
+    } else if (isForbiddenInPath(unit)) return false;
   }
   return true;
 }
@@ -39,15 +40,6 @@ const DOT = 0x2e;
 function isDots(path: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if (path.charCodeAt(i) !== DOT) return false;
   return end - start <= 2;
-}
-
-function isForbidden(unit: number): boolean {
-  return (
-    unit <= 0x1f ||
-    (unit >= 0x7f && unit <= 0x9f) ||
-    (unit >= 0xd800 && unit <= 0xf8ff) ||
-    unit >= 0xfff0
-  );
 }
 
 /**

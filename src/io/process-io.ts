@@ -4,7 +4,8 @@ import { Readable } from "node:stream";
 import { isatty } from "node:tty";
 import { UsageError } from "../errors.ts";
 import type { Processes } from "../processes/child-requests.ts";
-import type { Files, Input, Io, Output, Self } from "./io.ts";
+import type { Files } from "./files.ts";
+import type { Input, Io, Output, Self } from "./io.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { StandardOutputs } from "./standard-outputs.ts";
 

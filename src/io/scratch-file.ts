@@ -1,7 +1,7 @@
 import { lstat, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { ScratchFile } from "./io.ts";
+import type { ScratchFile } from "./files.ts";
 
 /** More than any znode holds: an editor has written something else. */
 const MAX_BYTES = 64 * 1024 * 1024;

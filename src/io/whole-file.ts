@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { constants, createReadStream, type Stats } from "node:fs";
 import { access, type FileHandle, lstat, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { FileDraft } from "./io.ts";
+import type { FileDraft } from "./files.ts";
 import { isOurs } from "./own-file.ts";
 
 /** A pipe or a device, which is written to; or a file, which is replaced. */

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import { isForbiddenInPath } from "../text/path-characters.ts";
 
 const SLASH = 0x2f;
 const DOT = 0x2e;
@@ -22,7 +23,7 @@ export function validatePath(path: string, { sequential = false } = {}): void {
       checkName(path, start, i);
       start = i + 1;
     } else if (unit === 0) throw badCharacter(path, "null character not allowed", i);
-    else if (isForbidden(unit)) throw badCharacter(path, "invalid character", i);
+    else if (isForbiddenInPath(unit)) throw badCharacter(path, "invalid character", i);
   }
   // The server's number is the end of the name, which makes any name good.
   if (!sequential) checkName(path, start, length);
@@ -34,16 +35,6 @@ function checkName(path: string, start: number, end: number): void {
   if (end - start === 1 || path.charCodeAt(start + 1) === DOT) {
     throw badCharacter(path, "relative paths not allowed", end - 1);
   }
-}
-
-// The ranges of ZooKeeper's PathUtils, by UTF-16 unit: surrogates are among them, so no emoji.
-function isForbidden(unit: number): boolean {
-  return (
-    unit <= 0x1f ||
-    (unit >= 0x7f && unit <= 0x9f) ||
-    (unit >= 0xd800 && unit <= 0xf8ff) ||
-    unit >= 0xfff0
-  );
 }
 
 function badCharacter(path: string, what: string, index: number): UsageError {

@@ -1,6 +1,7 @@
 /** A tree as the lines of an export file; see tree-file.ts for the format. */
 import { kindOf } from "../../session/node-kind.ts";
 import type { Session } from "../../session/session.ts";
+import { hexId } from "../../text/hex-id.ts";
 import type { AclSource } from "./acl-readers.ts";
 import type { ChangesUnder } from "./changed-under.ts";
 import { type EntryWithAcl, readAcls } from "./read-acls.ts";
@@ -43,7 +44,7 @@ export class TreeExport {
   /** The header and a line for each znode, in pieces. Tells `changes` of every znode. */
   async *lines(changes: ChangesUnder): AsyncGenerator<string> {
     const at = new Date().toISOString();
-    const zxid = `0x${this.#session.lastZxid.toString(16)}`;
+    const zxid = hexId(this.#session.lastZxid);
     const from = this.#session.server ?? "";
     yield headerLine({ zksh: 1, from, path: this.#root, at, zxid });
     let text = "";

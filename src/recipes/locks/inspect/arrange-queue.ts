@@ -5,6 +5,7 @@
 
 import type { HolderRecord, LockMode, Party, RevokeRequest } from "../holder-record.ts";
 import { blocks, bySequence, type Claim, type Contender } from "../queue/contender.ts";
+import { modeOf } from "../queue/queue-position.ts";
 
 /** A holder or waiter of a lock. */
 export interface QueueMember extends Party {
@@ -65,7 +66,7 @@ export function arrange(queued: readonly Queued[]): Queue {
     const [nearest] = ahead
       .map(({ last }) => last)
       .sort((a, b) => bySequence(b.contender, a.contender));
-    const placed = toQueueMember(member, modeOf(member.contender, hasKazooReaders));
+    const placed = toQueueMember(member, modeOfMember(member, hasKazooReaders));
     if (nearest) waiters.push({ ...placed, behind: nearest.party.node });
     else holders.push(placed);
     for (const ticket of member.tickets) {
@@ -161,14 +162,8 @@ function endsInDash({ name }: Contender): boolean {
   return /--?\d{9,10}$/.test(name);
 }
 
-const MODES: Readonly<Record<Claim, LockMode>> = {
-  lock: "exclusive",
-  read: "read",
-  write: "write",
-  lease: "semaphore",
-  latch: "leader",
-};
-
-function modeOf({ claim, family }: Contender, hasKazooReaders: boolean): LockMode {
-  return claim === "lock" && family === "kazoo" && hasKazooReaders ? "write" : MODES[claim];
+/** kazoo names a writer's ticket as that of a lock: beside its readers it is a writer. */
+function modeOfMember({ contender }: Queued, hasKazooReaders: boolean): LockMode {
+  const isLock = contender.claim === "lock" && contender.family === "kazoo";
+  return isLock && hasKazooReaders ? "write" : modeOf(contender);
 }

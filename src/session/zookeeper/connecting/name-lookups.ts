@@ -1,5 +1,6 @@
 /** Asks name servers. What they answer is checked here, and never waited for without a limit. */
-import { setTimeout as delay } from "node:timers/promises";
+import { abortable } from "../../../async/abortable.ts";
+import { limitWait } from "../../../async/limit-wait.ts";
 import type { ServerAddress } from "../../options.ts";
 
 interface Limits {
@@ -55,18 +56,12 @@ function ordered(records: readonly SrvRecord[]): SrvRecord[] {
  * again and again.
  */
 async function limited<T>(answer: Promise<T>, { signal, timeoutMs }: Limits): Promise<T> {
-  const over = new AbortController();
-  const end = () => over.abort();
-  signal.addEventListener("abort", end);
+  const limit = limitWait(signal, timeoutMs, () =>
+    Object.assign(new Error("the name server does not answer"), { code: "EAI_AGAIN" }),
+  );
   try {
-    return await Promise.race([answer, noAnswerWithin(timeoutMs, over.signal)]);
+    return await abortable(answer, limit.signal);
   } finally {
-    signal.removeEventListener("abort", end);
-    end();
+    limit.end();
   }
-}
-
-async function noAnswerWithin(timeoutMs: number, signal: AbortSignal): Promise<never> {
-  await delay(timeoutMs, undefined, { signal, ref: false });
-  throw Object.assign(new Error("the name server does not answer"), { code: "EAI_AGAIN" });
 }

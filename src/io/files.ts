@@ -1,6 +1,7 @@
-/** The files that commands read and write. */
+/** The files that zksh reads and writes. */
 
 export interface Files {
+  read(path: string): Promise<Buffer>;
   /** Replaces a file in one step: a reader never sees half of it. */
   write(path: string, data: string): Promise<void>;
   /** Why a file could not be written; undefined when it probably can. */
@@ -13,18 +14,6 @@ export interface Files {
   scratch(name: string, data: Uint8Array): Promise<ScratchFile>;
 }
 
-/** A file in the making; other programs do not see it before it is complete. */
-export interface FileDraft {
-  /** False for a pipe or a device, which gets each piece at once and cannot be read. */
-  readonly isFile: boolean;
-  write(text: string): Promise<void>;
-  read(): AsyncIterable<Uint8Array>;
-  /** Puts it in the place of the file. */
-  commit(): Promise<void>;
-  /** Removes it. Does nothing after {@link commit}. */
-  discard(): Promise<void>;
-}
-
 /** A file of ours in a directory of its own; other users can read neither. */
 export interface ScratchFile {
   readonly path: string;
@@ -34,5 +23,18 @@ export interface ScratchFile {
   /** Names of other files in its directory, such as the swap file of an editor that was killed. */
   neighbours(): Promise<readonly string[]>;
   /** Removes the directory. */
+  discard(): Promise<void>;
+}
+
+/** A file in the making; other programs do not see it before it is complete. */
+export interface FileDraft {
+  /** False for a pipe or a device, which gets each piece at once. */
+  readonly isFile: boolean;
+  write(text: string): Promise<void>;
+  /** What has been written. Only of a file. */
+  read(): AsyncIterable<Uint8Array>;
+  /** Puts it in the place of the file. */
+  commit(): Promise<void>;
+  /** Removes it. Does nothing after {@link commit}. */
   discard(): Promise<void>;
 }
