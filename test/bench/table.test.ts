@@ -13,7 +13,7 @@ test.each([
   expect(figureOf(samples)).toEqual(figure);
 });
 
-test("one line for the figure's own goal and one for each peer", () => {
+test("a figure has one line for its own goal and one for each peer", () => {
   const verdicts = judge({
     work: "walk",
     unit: "s",

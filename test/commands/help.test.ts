@@ -169,19 +169,19 @@ describe("topics", () => {
       expect(stdout.replace(/\s+/g, " ")).toContain(`${name} ${summary}`);
   });
 
-  test("options: every option", async () => {
+  test("help options names every global option", async () => {
     const { stdout } = await run(["help", "options"]);
     for (const option of globalOptions) expect(stdout).toContain(`  ${globalTerm(option)} `);
   });
 
-  test("exit-codes: every code", async () => {
+  test("help exit-codes names every exit code", async () => {
     const { stdout } = await run(["help", "exit-codes"]);
     expect([...stdout.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code))).toEqual(
       Object.values(ExitCode),
     );
   });
 
-  test("environment: every variable", async () => {
+  test("help environment names the variable of every option", async () => {
     const { stdout } = await run(["help", "environment"]);
     for (const option of globalOptions)
       if ("env" in option) expect(stdout).toContain(`  ${option.env} `);

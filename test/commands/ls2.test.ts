@@ -17,7 +17,7 @@ describe("ls2", () => {
     expect(stderr).toBe("'ls2' has been deprecated. Please use 'ls [-s] path' instead.\n");
   });
 
-  test("JSON has both", async () => {
+  test("JSON has the children and the stat", async () => {
     const { stdout } = await run(["--json", "ls2", "/a"], { given });
     expect(JSON.parse(stdout)).toMatchObject({
       path: "/a",

@@ -91,12 +91,12 @@ describe("reconfig", () => {
     expect(await outcome(row)).toEqual(expected(row));
   });
 
-  test.each(changes)("$argv", async ({ argv, change, files = {} }) => {
+  test.each(changes)("reads $argv", async ({ argv, change, files = {} }) => {
     const { session, stderr } = await run(["reconfig", ...argv], { files });
     expect([session.reconfigs, stderr]).toEqual([[change], ""]);
   });
 
-  test.each(changes)("$argv as zkCli", async ({ argv, change, files = {} }) => {
+  test.each(changes)("reads $argv as zkCli does", async ({ argv, change, files = {} }) => {
     const { session } = await run(["-o", "zkcli", "reconfig", ...argv], { files });
     expect(session.reconfigs).toEqual([change]);
   });

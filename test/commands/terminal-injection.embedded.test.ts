@@ -71,7 +71,7 @@ function expectHarmless(shown: string): void {
 }
 
 describe("a question", () => {
-  test("of revoke --force about a hostile record", async () => {
+  test("of revoke --force escapes a hostile record", async () => {
     const record = { v: 1, tool: "z", who: `ann${OSC_52}`, pid: 1 };
     await session.create(`/l/${TICKET}`, Buffer.from(JSON.stringify(record)));
     const shown = await asked(["revoke", "--force", "/l"], "Take /l away from ann");
@@ -95,7 +95,7 @@ describe("a question", () => {
   });
 });
 
-test("elect --leader in a pipe", async () => {
+test("elect --leader in a pipe escapes a hostile record", async () => {
   const record = { v: 1, tool: "z", who: `eve${OSC_52}\nroot`, pid: 1 };
   await session.create(
     "/l/_c_00000000-0000-0000-0000-000000000000-latch-0000000000",
@@ -105,7 +105,7 @@ test("elect --leader in a pipe", async () => {
   expect(stdout).toBe("eve\\x1b]52;c;cm0gLXJmIH4=\\x07\\x0aroot pid 1\n");
 });
 
-test("the status file of a lock, which may be a terminal", async () => {
+test("the status file of a lock escapes names, because it may be a terminal", async () => {
   const record = { v: 1, tool: "z", who: "ann\u009b2J\u202e\u200b", pid: 1 };
   await session.create(`/l/${TICKET}`, Buffer.from(JSON.stringify(record)));
   let file = "";
@@ -123,7 +123,7 @@ test("the status file of a lock, which may be a terminal", async () => {
   expectHarmless(file);
 });
 
-test("a trace of --debug", async () => {
+test("a trace of --debug escapes paths", async () => {
   const fake = await startFakeServer({
     onRequest: ({ opcode }, reply) => (opcode === 8 ? reply.error(-101) : false),
   });
@@ -136,7 +136,7 @@ test("a trace of --debug", async () => {
   }
 });
 
-test("names in a pipe", async () => {
+test("ls in a pipe escapes names", async () => {
   const fake = await startFakeServer({
     onRequest: ({ opcode }, reply) =>
       opcode === 8 ? reply.ok(listing([`a${OSC_52}\nb`, "c"])) : false,

@@ -284,7 +284,7 @@ describe("readSettings", () => {
     expect(read(flags, env, name).output).toBe(output);
   });
 
-  test.each(errors)("$message", ({ flags, env, message, hint }) => {
+  test.each(errors)("refuses: $message", ({ flags, env, message, hint }) => {
     expect(() => read(flags, env)).toThrow(
       expect.objectContaining({ message, hint, name: "UsageError" }),
     );
@@ -332,7 +332,7 @@ describe("sessionOptions", () => {
       flags: { "client-configuration": ["plain"], "tls-servername": ["n"] },
       message: "--tls-servername asks for TLS, and zookeeper.client.secure in plain turns it off",
     },
-  ])("$message", async ({ flags, env, message }) => {
+  ])("refuses: $message", async ({ flags, env, message }) => {
     const options = async () => sessionOptions(read(flags, env), readFile);
     await expect(options()).rejects.toThrow(
       expect.objectContaining({ message, name: "UsageError" }),
@@ -371,7 +371,7 @@ describe("sessionOptions", () => {
       flags: { "tls-ca": ["nope"] },
       message: "cannot read nope (--tls-ca): no such file",
     },
-  ])("$message", async ({ flags, message }) => {
+  ])("refuses: $message", async ({ flags, message }) => {
     await expect(sessionOptions(read(flags), readFile)).rejects.toThrow(
       expect.objectContaining({ message, name: "UsageError" }),
     );

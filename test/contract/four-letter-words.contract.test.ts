@@ -132,7 +132,7 @@ onBothServers((server) => {
     expect(text).toContain(`${hex(client.sessionId)}:\n\t${client.full("/e")}\n`);
   });
 
-  test("mntr", async () => {
+  test("mntr counts znodes, ephemerals and watches", async () => {
     const client = await server.fresh();
     await client.exists("/a", true);
     await client.create("/e", { flags: Flags.ephemeral });
@@ -162,18 +162,18 @@ onBothServers((server) => {
     }
   });
 
-  test("conf", async () => {
+  test("conf has the port and the session timeouts", async () => {
     const text = await ask("conf");
     expect(text).toContain(`clientPort=${server.address.split(":")[1]}\n`);
     expect(text).toContain("tickTime=500\n");
     expect(text).toContain("minSessionTimeout=1000\nmaxSessionTimeout=60000\n");
   });
 
-  test("envi", async () => {
+  test("envi names the release and the host", async () => {
     expect(await ask("envi")).toMatch(/^Environment:\nzookeeper\.version=3\.8.*\nhost\.name=.*\n/);
   });
 
-  test("wchs, wchp and wchc", async () => {
+  test("wchs, wchp and wchc list the watches", async () => {
     const client = await server.fresh();
     await client.exists("/a", true);
     expect(await ask("wchs")).toMatch(/^\d+ connections watching \d+ paths\nTotal watches:\d+\n$/);

@@ -20,7 +20,7 @@ onBothServers((server) => {
     return { connection, frame: await connection.frame() };
   }
 
-  test("a new session", async () => {
+  test("a new session has an id, a password and the timeout asked for", async () => {
     const { frame, connection } = await answerTo(connectFrame());
     const accepted = readAccepted(frame as Buffer);
     expect(accepted).toMatchObject({

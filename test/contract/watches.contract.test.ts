@@ -102,8 +102,8 @@ function childWatch(): Record<string, string[]> {
 }
 
 onBothServers((server) => {
-  describe.each(Object.entries(WATCHES))("%s", (kind, set) => {
-    test.each(Object.entries(CHANGES))("%s", async (name, change) => {
+  describe.each(Object.entries(WATCHES))("a watch set by %s", (kind, set) => {
+    test.each(Object.entries(CHANGES))("hears what it watches of %s", async (name, change) => {
       const [watcher, writer] = await server.pair();
       await writer.create("/n");
       await writer.create("/n/c");
@@ -512,19 +512,22 @@ onBothServers((server) => {
     };
     const TYPES = [WatcherType.children, WatcherType.data, WatcherType.any];
 
-    test.each(Object.entries(KINDS))("%s", async (kind, set) => {
-      const client = await server.fresh();
-      await client.create("/n");
-      const found: number[] = [];
-      const removed: number[] = [];
-      for (const type of TYPES) {
-        await set(client);
-        found.push((await client.checkWatches("/n", type)).err);
-        removed.push((await client.removeWatches("/n", type)).err);
-        await client.removeWatches("/n", WatcherType.any);
-      }
-      expect({ found, removed }).toEqual({ found: FOUND[kind], removed: FOUND[kind] });
-    });
+    test.each(Object.entries(KINDS))(
+      "removes a watch set by %s where the kind fits",
+      async (kind, set) => {
+        const client = await server.fresh();
+        await client.create("/n");
+        const found: number[] = [];
+        const removed: number[] = [];
+        for (const type of TYPES) {
+          await set(client);
+          found.push((await client.checkWatches("/n", type)).err);
+          removed.push((await client.removeWatches("/n", type)).err);
+          await client.removeWatches("/n", WatcherType.any);
+        }
+        expect({ found, removed }).toEqual({ found: FOUND[kind], removed: FOUND[kind] });
+      },
+    );
 
     test("has an empty answer, and no event comes after it", async () => {
       const [watcher, writer] = await server.pair();

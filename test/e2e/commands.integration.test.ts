@@ -145,7 +145,7 @@ describe("quotas", () => {
   const whole = (path = "") => server.slice(server.indexOf("/")) + path;
   const root = (argv: string[]) => zksh(argv, { at: sharedServer() });
 
-  test("live from setquota to delquota", async () => {
+  test("are counted from setquota to delquota", async () => {
     await plant("/q", "/q/a");
     expect(await root(["setquota", "-n", "5", whole("/q")])).toMatchObject({ exit: 0, stderr: "" });
     expect(await root(["setquota", "-B", "100", whole("/q")])).toMatchObject({

@@ -44,7 +44,7 @@ describe.each(Object.keys(SERVERS))("globs on %s", (name) => {
     ["stat /app/*/config | grep path", "path = /app/a/config\npath = /app/b/config\n"],
     ["deleteall --dry-run /app/[bc]", "/app/b\n/app/b/config\n/app/c\n/app/c/other\n"],
     ["delete --yes /app/*/config; ls -R /app/a /app/b | cat", ""],
-  ])("%s", async (script, out) => {
+  ])("answers: %s", async (script, out) => {
     const result = await run(script);
     if (out !== "") expect(result).toEqual({ code: 0, out, stderr: "" });
   });

@@ -126,7 +126,7 @@ describe("streams", () => {
     expect(await waiter).toMatchObject({ code: 0, stderr: "own\n" });
   });
 
-  it("-v: every step of the recipe, in order", async (context) => {
+  it("-v writes every step of the recipe, in order", async (context) => {
     const scene = await Scene.at(context);
     const { beat, zksh } = await scene.holding(["--why", "release 42"]);
     const waiter = scene.start(["-v", "lock", "-w", "1m", LOCK, "--", "true"]);

@@ -281,7 +281,7 @@ describe("--status-file", () => {
     expect(written).toEqual({ outcome, code, path: LOCK, token: TOKEN, ...more });
   });
 
-  it("unavailable 123", async (context) => {
+  it("says unavailable and 123 when no server answers", async (context) => {
     const scene = await Scene.at(context);
     const file = scene.file();
     const server = `127.0.0.1:${await freePort()}`;

@@ -76,7 +76,7 @@ it.for([{ group: "own" }, { group: "share" }])(
   },
 );
 
-it("too few processes: 126", async (context) => {
+it("a limit of processes that is too low ends with 126", async (context) => {
   const scene = await Scene.at(context);
   const asUser = ["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups", "--"];
   const program = join(directory, "bin/zksh.js");

@@ -32,7 +32,7 @@ it.for([
   expect(await scene.session.getChildren("/")).toEqual([]);
 });
 
-it("found out without a server", async (context) => {
+it("a stdin that has ended is refused without a server", async (context) => {
   const scene = await Scene.at(context);
   const ran = await scene.start(["lock", LOCK], { stdin: "ignore", server: "127.0.0.1:1" }).result;
   expect(ran).toMatchObject({ code: 125, stderr: expect.stringContaining("already at its end") });

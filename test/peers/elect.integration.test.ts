@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { violations } from "../support/exclusion-log.ts";
 import { FLEET_SECONDS, FLEET_TIMEOUT_MS, leastServed, startFleet } from "./fleet.ts";
 
-test("zksh elect and Curator's LeaderLatch: one leader at a time, in turn", {
+test("zksh elect and Curator's LeaderLatch lead one at a time, in turn", {
   timeout: FLEET_TIMEOUT_MS,
 }, async () => {
   const fleet = await startFleet();

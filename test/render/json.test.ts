@@ -57,7 +57,7 @@ describe("jsonRenderer", () => {
     expect(jsonRenderer().result(result)).toEqual({ out: `{"path":"/a",${json},${STAT}}\n` });
   });
 
-  test("stat", () => {
+  test("stat has the path and the stat's fields", () => {
     expect(jsonRenderer().result({ kind: "stat", path: "/a", stat })).toEqual({
       out: `{"path":"/a",${STAT}}\n`,
     });

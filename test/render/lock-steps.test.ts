@@ -145,7 +145,7 @@ describe("of rwlock, sem and unique locks", () => {
     );
   });
 
-  test("a reader behind a waiting writer", () => {
+  test("a reader is told of the writer that waits before it", () => {
     const [holders, waiters] = [[ann({ mode: "read" })], [bob({ mode: "write" })]];
     const result = told(waiting({ mode: "read", holders, waiters, inFront: 1 }), [
       "queue",
@@ -160,7 +160,7 @@ describe("of rwlock, sem and unique locks", () => {
     );
   });
 
-  test("a permit", () => {
+  test("a waiter for a permit is told how many are taken", () => {
     const permits = { taken: 2, limit: 2 };
     const event = waiting({
       mode: "semaphore",
@@ -177,7 +177,7 @@ describe("of rwlock, sem and unique locks", () => {
     );
   });
 
-  test("one znode for all", () => {
+  test("a waiter for a unique lock is told that the fastest gets it", () => {
     const { position: _, of: __, ...event } = waiting();
     expect(status(told(event))).toMatch(/; the fastest waiter gets it next$/);
     expect(textLockProgress(told(event, ["queue"]), view()).err).toBe(`\

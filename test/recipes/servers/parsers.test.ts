@@ -6,7 +6,7 @@ import { isNotServing, parseSrvr } from "../../../src/recipes/servers/srvr.ts";
 import * as answers from "./answers.ts";
 
 describe("srvr", () => {
-  test("of 3.4", () => {
+  test("is parsed as 3.4 writes it", () => {
     expect(parseSrvr(answers.SRVR_3_4)).toEqual({
       version: "3.4.14-4c25d480e66aadd371de8bd2fd8da255ac140bcf, built on 03/06/2019 16:18 GMT",
       release: "3.4.14",
@@ -21,7 +21,7 @@ describe("srvr", () => {
     });
   });
 
-  test("of a leader of 3.5, with the sizes of proposals", () => {
+  test("is parsed as a leader of 3.5 writes it, with the sizes of proposals", () => {
     expect(parseSrvr(answers.SRVR_3_5_LEADER)).toMatchObject({
       release: "3.5.9",
       mode: "leader",
@@ -29,7 +29,7 @@ describe("srvr", () => {
     });
   });
 
-  test("of 3.8, with fractions of milliseconds", () => {
+  test("is parsed as 3.8 writes it, with fractions of milliseconds", () => {
     expect(parseSrvr(answers.SRVR_3_8)).toMatchObject({
       release: "3.8.0",
       mode: "follower",
@@ -37,7 +37,7 @@ describe("srvr", () => {
     });
   });
 
-  test("of ClickHouse Keeper, with a zxid in decimal", () => {
+  test("is parsed as ClickHouse Keeper writes it, with a zxid in decimal", () => {
     expect(parseSrvr(answers.SRVR_CLICKHOUSE)).toMatchObject({
       release: "23.3.1.2823",
       zxid: 36n,
@@ -69,7 +69,7 @@ describe("srvr", () => {
 });
 
 describe("mntr", () => {
-  test("of 3.4 and of 3.8", () => {
+  test("is parsed as 3.4 and 3.8 write it", () => {
     const old = parseMntr(answers.MNTR_3_4);
     const newer = parseMntr(answers.MNTR_3_8);
     expect(old?.get("zk_server_state")).toBe("leader");

@@ -194,7 +194,7 @@ describe("deleteTree", () => {
     expect(kinds.indexOf("multi")).toBeLessThan(kinds.lastIndexOf("multiRead"));
   });
 
-  test("ends when aborted", async () => {
+  test("ends when its signal aborts", async () => {
     const controller = new AbortController();
     const session = new StubSession(tree(30, 1));
     const onProgress = () => controller.abort();

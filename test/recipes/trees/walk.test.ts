@@ -174,7 +174,7 @@ describe("walk", () => {
     );
   });
 
-  test("ends when aborted", async () => {
+  test("ends when its signal aborts", async () => {
     const controller = new AbortController();
     const session = new StubSession(tree(3, 5));
     const answer = session.multiRead.bind(session);

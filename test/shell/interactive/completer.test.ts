@@ -50,7 +50,7 @@ describe("complete", () => {
     ["nothing behind a glob", "ls /*/on", "ls /*/on"],
     ["nothing for an unknown command", "nope /o", "nope /o"],
     ["nothing where nobody answers", "ls /gone/x", "ls /gone/x"],
-  ])("%s", async (_name, text, wanted) => {
+  ])("completes %s", async (_name, text, wanted) => {
     expect((await at(text)).text).toBe(wanted);
   });
 

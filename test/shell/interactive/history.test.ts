@@ -39,7 +39,7 @@ describe("historyFile", () => {
     [{ XDG_STATE_HOME: "relative", HOME: "/h" }, "/h/.local/state/zksh/history"],
     [{ HOME: "/h" }, "/h/.local/state/zksh/history"],
     [{}, undefined],
-  ])("%j", (env, wanted) => {
+  ])("is chosen by %j", (env, wanted) => {
     expect(historyFile(env)).toBe(wanted);
   });
 });
@@ -168,7 +168,7 @@ describe("expandHistory", () => {
     ["!0", lines, "get /a"],
     ["set /a hi!!", lines, "set /a hi!!"],
     ["!x", lines, "!x"],
-  ])("%s", (text, history, wanted) => {
+  ])("expands %s", (text, history, wanted) => {
     expect(expandHistory(text, history)).toBe(wanted);
   });
 

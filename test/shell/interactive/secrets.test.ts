@@ -36,7 +36,7 @@ describe("redact", () => {
     ["n = addauth custom token", "n = addauth custom ***"],
     ["addauth digest ann:secret | cat", "addauth digest ann:*** | cat"],
     ["set /a 'x  y'", "set /a 'x  y'"],
-  ])("%s", (line, wanted) => {
+  ])("hides the secrets of: %s", (line, wanted) => {
     expect(redact(line)).toBe(wanted);
     expect(isRedacted(redact(line))).toBe(wanted.includes("***"));
   });

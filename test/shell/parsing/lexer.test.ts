@@ -49,7 +49,7 @@ describe("lex", () => {
     ],
     [";;\n;", []],
     ["", []],
-  ])("%j", (text, expected) => {
+  ])("splits %j", (text, expected) => {
     expect(words(text)).toEqual(expected);
     expect(lex(text).unclosed).toBeUndefined();
   });

@@ -56,7 +56,7 @@ describe("variables in words", () => {
     ["get -s $n", ["get", "-s", "/q/x-0000000001"]],
     ["find / --name=$star", ["find", "/", "--name=*"]],
     ["lock /x -- echo -$flag $flag", ["lock", "/x", "--", "echo", "---yes", "--yes"]],
-  ])("%s", (text, expected) => {
+  ])("are replaced in: %s", (text, expected) => {
     expect(words(text)).toEqual(expected);
   });
 

@@ -179,7 +179,7 @@ const errors = [
 ];
 
 describe("parse", () => {
-  test.each(rows)("$words", async ({ words, args, options }) => {
+  test.each(rows)("reads $words", async ({ words, args, options }) => {
     const invocation = await parse(["probe", ...words], { commands, cwd: "/w" });
     expect({ args: invocation.args, options: invocation.options }).toEqual({
       args: { second: undefined, more: [], ...args },

@@ -86,7 +86,7 @@ const options = {
 };
 
 describe("splitGlobals", () => {
-  test.each(rows)("$line", async ({ line, flags = {}, words = [] }) => {
+  test.each(rows)("splits $line", async ({ line, flags = {}, words = [] }) => {
     expect(await splitGlobals(wordsOf(line), options)).toEqual({ flags, words });
   });
 
@@ -144,7 +144,7 @@ const refused: { line: string; message: string; hint: string }[] = [
 ];
 
 describe("splitStatement", () => {
-  test.each(statements)("$line", async ({ line, flags = {}, words }) => {
+  test.each(statements)("splits $line", async ({ line, flags = {}, words }) => {
     expect(await splitStatement(wordsOf(line), { commands, dialect: "zksh" })).toEqual({
       flags,
       words,

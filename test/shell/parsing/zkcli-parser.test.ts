@@ -27,7 +27,7 @@ describe("options", () => {
     ["create -es /p", { sequential: true, ephemeral: true }],
     ["create -et5 /p", { ephemeral: true, ttl: 5 }],
     ["create /p", { sequential: false, ephemeral: false, ttl: undefined }],
-  ])("%s", async (line, options) => {
+  ])("are read from: %s", async (line, options) => {
     expect((await parseLine(line)).options).toMatchObject(options);
   });
 
@@ -66,7 +66,7 @@ describe("options", () => {
 
 describe("words", () => {
   test.each(["get", "get -s", "set /p", "ls", "addWatch /a /b", "version x", "setquota -n 5"])(
-    "%s: too few, or too many",
+    "too few or too many are refused: %s",
     async (line) => {
       await expect(parseLine(line)).rejects.toMatchObject({
         reason: "missing-argument",

@@ -41,7 +41,7 @@ describe("after NoAuth", () => {
       "the digest of ann: use --auth-file FILE with digest:ann:PASSWORD, or addauth digest ann at the prompt",
     ],
     [[entry("digest", "ann:x"), entry("sasl", "bob")], "sasl:bob: log in with --sasl digest:bob"],
-  ])("%j", async (acl, hint) => {
+  ])("a hint follows from %j", async (acl, hint) => {
     expect(await explain("/a", { "/a": acl })).toEqual({ hint: `the ACL of /a names ${hint}` });
   });
 
@@ -81,7 +81,7 @@ describe("the file that Java clients log in with", () => {
       { JVMFLAGS: `${CONFIG}=/j -Dzookeeper.sasl.clientconfig=Admin` },
       "--jaas '/j#Admin' (JVMFLAGS names this file)",
     ],
-  ])("%j", async (env, option) => {
+  ])("is found in %j", async (env, option) => {
     const hint = option === undefined ? undefined : { hint: `log in with ${option}` };
     for (const reason of ["sasl-required", "sasl-refused"]) {
       const error = new PermissionError(reason, "");

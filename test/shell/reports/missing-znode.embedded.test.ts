@@ -24,7 +24,7 @@ const lookups = [
 ];
 
 describe("findNearby", () => {
-  test.each(lookups)("$path", async ({ path, nearby }) => {
+  test.each(lookups)("finds what is near $path", async ({ path, nearby }) => {
     const session = new StubSession(given);
     const open = async () => session.asSession();
     expect(await findNearby(missing(path), { open })).toEqual(nearby);

@@ -6,7 +6,7 @@ import { NotOfKindError } from "../../../src/text/stored/not-of-kind.ts";
 const PACKED = gzipSync("x".repeat(1000));
 
 describe("unpackGzip", () => {
-  test("unpacks", () => {
+  test("unpacks gzip'd data", () => {
     expect(unpackGzip(PACKED).toString()).toBe("x".repeat(1000));
   });
 

@@ -290,7 +290,7 @@ while not client.exists("/sem-__lock__") or not client.get_children("/sem-__lock
 });
 
 describe("what is told of each", () => {
-  test("our record", async () => {
+  test("is read from the record of zksh", async () => {
     const queued = new Date().toISOString();
     const acquired = new Date(Date.now() - 60_000).toISOString();
     const revoke = { by: "bob@web1", at: queued, reason: "hotfix" };
@@ -322,7 +322,7 @@ describe("what is told of each", () => {
     ]);
   });
 
-  test("a real kazoo lock, and a real Curator mutex behind another", async () => {
+  test("is read from a real kazoo lock, and a real Curator mutex behind another", async () => {
     await kazoo(server, 'client.Lock("/kazoo", "job 7").acquire()');
     expect((await inspect("/kazoo")).holders).toMatchObject([
       { client: "kazoo", note: "job 7", mode: "exclusive" },

@@ -64,7 +64,7 @@ describe("names of tickets", () => {
       `_c_${UUID}-__READ__-2147483648`,
       { claim: "read", family: "curator", sequence: -2147483648, uuid: UUID },
     ],
-  ])("%s", (name, expected) => {
+  ])("%s is parsed", (name, expected) => {
     expect(parseContender(name)).toEqual({ name, ...expected });
   });
 
