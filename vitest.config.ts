@@ -25,6 +25,9 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.{embedded,integration,contract}.test.ts", "test/defects/**"],
+          // No module has state, so that files can share the modules that are loaded: less than
+          // half of the CPU time.
+          isolate: false,
           setupFiles: "test/support/setup-unit.ts",
         },
       },

@@ -188,7 +188,7 @@ const modes: readonly FailureMode[] = [
     shown: [
       [
         "recipes/locks/inspect/inspect-lock.integration",
-        "a real kazoo lock, and a real Curator mutex behind another",
+        "is read from a real kazoo lock, and a real Curator mutex behind another",
       ],
       [
         "peers/lock.integration",

@@ -1,9 +1,11 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { deadlineIn, msUntil } from "../../src/processes/monotonic-clock.ts";
 
 const clock = vi.hoisted(() => ({ monotonicMs: 0, uptime: 0 }));
 
 vi.mock("node:os", () => ({ uptime: () => clock.uptime }));
+// Another file of this worker may have loaded it with the system's clock.
+vi.resetModules();
+const { deadlineIn, msUntil } = await import("../../src/processes/monotonic-clock.ts");
 
 beforeEach(() => {
   clock.monotonicMs = 5_000;
