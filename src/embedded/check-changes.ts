@@ -5,12 +5,13 @@
  */
 import { Opcode } from "../wire/protocol.ts";
 import type { AclRecord, CreateRecord } from "../wire/records.ts";
-import { type AuthIdentity, checkAccess, Perm, resolveAcl } from "./access.ts";
-import { formatSequence, isValidPath, parentOf, SYSTEM_PATHS } from "./paths.ts";
+import { type AuthIdentity, checkAccess, Perm } from "./access.ts";
+import type { Dialect } from "./dialect.ts";
+import { formatSequence, isValidPath, parentOf } from "./paths.ts";
 import type { Quotas } from "./quotas.ts";
 import { refuse } from "./refusal.ts";
 import type { NewZnode } from "./tree.ts";
-import { CONTAINER, type Lifetime, PERSISTENT, type ZnodeState } from "./znode.ts";
+import { type Lifetime, PERSISTENT, type ZnodeState } from "./znode.ts";
 
 export type CheckedChange =
   | ({ readonly type: "create" } & NewZnode)
@@ -37,6 +38,7 @@ export interface CheckContext {
   readonly sessionId: bigint;
   /** ACLs may name users of SASL. */
   readonly doesSasl: boolean;
+  readonly dialect: Dialect;
   /** Undefined if quotas are not enforced. */
   readonly quotas: Quotas | undefined;
 }
@@ -68,7 +70,8 @@ export function checkCreate(
   const mode = MODES[request.flags] ?? refuse("badArguments");
   if (mode.hasTtl ? ttlMs <= 0n || ttlMs > MAX_TTL_MS : ttlMs >= 0n) refuse("badArguments");
   if (!asked.includes("/") || asked.includes("\0")) refuse("badArguments");
-  const acl = resolveAcl(request.acl, context.identities, context.doesSasl);
+  if (context.dialect.isReadOnly(asked)) refuse("badArguments");
+  const acl = context.dialect.acl(request.acl, context.identities, context.doesSasl);
   const parent = existing(context, parentOf(asked));
   checkAccess(parent.acl, Perm.create, context.identities);
   const path = mode.isSequential ? asked + formatSequence(parent.creates) : asked;
@@ -76,7 +79,7 @@ export function checkCreate(
   if (context.find(path) !== undefined) refuse("nodeExists");
   if (parent.lifetime.kind === "ephemeral") refuse("noChildrenForEphemerals");
   context.quotas?.enforce(path, 1, data?.length ?? 0);
-  const lifetime = lifetimeOf(opcode, mode.isEphemeral ?? false, ttlMs, context.sessionId);
+  const lifetime = lifetimeOf(context, opcode, mode.isEphemeral ?? false, ttlMs);
   return { type: "create", path, data, acl, lifetime, parentCreates: (parent.creates + 1) | 0 };
 }
 
@@ -84,14 +87,21 @@ export function checkCreate(
  * The opcode decides, not the flags: a create request with the container flag creates a persistent
  * znode, as in ZooKeeper 3.8.
  */
-function lifetimeOf(opcode: number, isEphemeral: boolean, ttlMs: bigint, owner: bigint): Lifetime {
-  if (opcode === Opcode.createContainer) return CONTAINER;
+function lifetimeOf(
+  { dialect, sessionId: owner }: CheckContext,
+  opcode: number,
+  isEphemeral: boolean,
+  ttlMs: bigint,
+): Lifetime {
+  if (opcode === Opcode.createContainer)
+    return { kind: "container", owner: dialect.containerOwner };
   if (opcode === Opcode.createTtl) return { kind: "ttl", ttlMs: Number(ttlMs) };
   return isEphemeral ? { kind: "ephemeral", owner } : PERSISTENT;
 }
 
 export function checkDelete(context: CheckContext, path: string, version: number): CheckedChange {
-  if (!path.includes("/") || path.includes("\0") || SYSTEM_PATHS.has(path)) refuse("badArguments");
+  if (!path.includes("/") || path.includes("\0")) refuse("badArguments");
+  if (context.dialect.isKept(path)) refuse("badArguments");
   checkAccess(existing(context, parentOf(path)).acl, Perm.delete, context.identities);
   const znode = existing(context, path);
   nextVersion(znode.version, version);
@@ -105,7 +115,7 @@ export function checkSetData(
   data: Buffer | null,
   version: number,
 ): CheckedChange {
-  if (!isValidPath(path)) refuse("badArguments");
+  if (!isValidPath(path) || context.dialect.isReadOnly(path)) refuse("badArguments");
   const znode = existing(context, path);
   checkAccess(znode.acl, Perm.write, context.identities);
   context.quotas?.enforce(path, 0, (data?.length ?? 0) - (znode.data?.length ?? 0));
@@ -118,8 +128,8 @@ export function checkSetAcl(
   asked: readonly AclRecord[],
   version: number,
 ): CheckedChange {
-  if (!isValidPath(path)) refuse("badArguments");
-  const acl = resolveAcl(asked, context.identities, context.doesSasl);
+  if (!isValidPath(path) || context.dialect.isReadOnly(path)) refuse("badArguments");
+  const acl = context.dialect.acl(asked, context.identities, context.doesSasl);
   const znode = existing(context, path);
   checkAccess(znode.acl, Perm.admin, context.identities);
   return { type: "setAcl", path, acl, version: nextVersion(znode.aversion, version) };

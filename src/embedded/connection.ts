@@ -25,7 +25,7 @@ export interface Host {
   /** True while stall() is in effect: connections read nothing. */
   readonly isStalled: boolean;
   /** Returns the answer to a four-letter word, or undefined if `word` is none. */
-  answerWord(word: string): string | undefined;
+  answerWord(word: string): { readonly text: string } | "hang-up" | undefined;
   forget(connection: Connection): void;
 }
 
@@ -39,6 +39,7 @@ const WORD_BYTES = 4;
 const FLUSH_BYTES = 256 << 10;
 /** A client with this many unread bytes is disconnected. */
 const MAX_UNREAD_BYTES = 64 << 20;
+const NOT_ACTIVE = { timeoutMs: 30_000, sessionId: 0n, password: Buffer.alloc(16) };
 const EXPIRED = { timeoutMs: 0, sessionId: 0n, password: Buffer.alloc(16) };
 /** The zxids of replies without a transaction. */
 const NO_ZXID = { auth: 0n, sasl: 0n, event: -1n, unknownOperation: -1n } as const;
@@ -142,8 +143,10 @@ export class Connection implements RequestSource {
     const answer = this.#host.answerWord(bytes.toString("latin1", 0, WORD_BYTES));
     if (answer === undefined) return false;
     this.#count("received");
-    this.#count("sent");
-    this.#socket.write(answer);
+    if (answer !== "hang-up") {
+      this.#count("sent");
+      this.#socket.write(answer.text);
+    }
     this.#end();
     return true;
   }
@@ -166,25 +169,34 @@ export class Connection implements RequestSource {
     const request = readConnectRequest(this.#reader);
     const session = attach(keeper, request);
     if (session === "hang-up") return this.destroy();
+    const { dialect } = keeper.options;
+    const { resumesSessions, refusedWith } = dialect;
+    const flags = { hasReadOnlyFlag: resumesSessions && request.hasReadOnlyFlag };
     const start = this.#writer.beginFrame();
-    if (session === "expired") {
-      writeConnectResponse(this.#writer, EXPIRED, request);
+    if (session === "not-active") {
+      const protocolVersion = refusedWith ?? 0;
+      writeConnectResponse(this.#writer, NOT_ACTIVE, { ...flags, protocolVersion });
+    } else if (session === "expired") {
+      writeConnectResponse(this.#writer, EXPIRED, flags);
     } else {
       session.connection = this;
       this.#session = session;
       clearTimeout(this.#idleTimer);
-      const { id: sessionId, timeoutMs, password } = session;
-      writeConnectResponse(this.#writer, { sessionId, timeoutMs, password }, request);
+      const { id: sessionId, timeoutMs } = session;
+      const password = resumesSessions ? session.password : EXPIRED.password;
+      writeConnectResponse(this.#writer, { sessionId, timeoutMs, password }, flags);
     }
     this.#writer.endFrame(start);
     this.#wrote();
-    if (session === "expired") this.#end();
+    if (session === "expired" || session === "not-active") this.#end();
   }
 
   #serve(session: Session): void {
     const { keeper } = this.#host;
     const xid = this.#reader.int();
     const opcode = this.#reader.int();
+    const { dialect } = keeper.options;
+    if (dialect.lacks(opcode)) return this.destroy();
     if (opcode === Opcode.auth) return this.#authenticate(xid);
     if (opcode === Opcode.sasl) return this.#logIn(xid);
     if (this.#host.requiresSasl && !this.#authentication.isSaslUser) {
@@ -194,6 +206,8 @@ export class Connection implements RequestSource {
     // A request of an expired session gets no reply; the server is about to close the connection.
     if (!keeper.sessions.touch(session)) return;
     const answer = dispatch(keeper, this, opcode, this.#reader);
+    if (opcode === Opcode.closeSession && !dialect.answersClose) return this.#end();
+    if (answer === "hang-up") return this.destroy();
     if (answer === undefined) {
       this.#reply(xid, NO_ZXID.unknownOperation, ErrorCode.unimplemented);
       return this.#end();
@@ -206,7 +220,8 @@ export class Connection implements RequestSource {
   #authenticate(xid: number): void {
     this.#reader.int(); // always 0
     const scheme = this.#reader.string() ?? "";
-    if (this.#authentication.add(scheme, this.#reader.buffer()))
+    const { dialect } = this.#host.keeper.options;
+    if (dialect.knowsScheme(scheme) && this.#authentication.add(scheme, this.#reader.buffer()))
       return this.#reply(xid, NO_ZXID.auth, 0);
     this.#host.traffic.authFailures++;
     this.#reply(xid, NO_ZXID.auth, ErrorCode.authFailed);

@@ -2,7 +2,7 @@
 import type { JuteReader } from "../wire/jute.ts";
 import { ErrorCode, Opcode } from "../wire/protocol.ts";
 import type { Body, Handler, RequestSource } from "./handler.ts";
-import { multi, multiRead } from "./multi.ts";
+import { multi, multiRead, UnknownOperation } from "./multi.ts";
 import * as reads from "./reads.ts";
 import { Refusal } from "./refusal.ts";
 import type { ServerState } from "./server-state.ts";
@@ -37,19 +37,23 @@ export interface Answer {
   readonly body: Body | undefined;
 }
 
-/** Serves one request. Returns undefined for an unknown operation. */
+/**
+ * Serves one request. Returns undefined for an unknown operation, `hang-up` where one in a
+ * transaction is unknown to the server that is played.
+ */
 export function dispatch(
   keeper: ServerState,
   caller: RequestSource,
   opcode: number,
   request: JuteReader,
-): Answer | undefined {
+): Answer | "hang-up" | undefined {
   const handler = HANDLERS.get(opcode);
   if (handler === undefined) return undefined;
   try {
     const body = handler(keeper, caller, request);
     return { zxid: keeper.lastZxid, err: 0, body };
   } catch (error) {
+    if (error instanceof UnknownOperation) return "hang-up";
     // Any other failure of a request is reported as a marshalling error, as ZooKeeper
     // does.
     const { code, body } =

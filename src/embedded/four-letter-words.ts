@@ -6,9 +6,6 @@ import type { ServerState } from "./server-state.ts";
 import type { TrafficCounters } from "./traffic-counters.ts";
 import type { Watcher } from "./watches.ts";
 
-/** The release whose behaviour this server has: clients choose their operations by it. */
-const VERSION = "3.8.0-zksh-embedded, built on 2022-02-25 08:49 UTC";
-
 export interface Subject {
   readonly keeper: ServerState;
   readonly traffic: TrafficCounters;
@@ -32,7 +29,8 @@ const WORDS: Readonly<Record<string, (subject: Subject) => string>> = {
   mntr,
   dump,
   conf,
-  envi: () => `Environment:\nzookeeper.version=${VERSION}\nhost.name=${hostname()}\n`,
+  envi: ({ keeper }) =>
+    `Environment:\nzookeeper.version=${keeper.options.dialect.version}\nhost.name=${hostname()}\n`,
   wchs: ({ keeper: { watches } }) => {
     const { data } = watches;
     return `${data.watcherCount} connections watching ${data.paths.size} paths\nTotal watches:${data.size}\n`;
@@ -51,14 +49,20 @@ const WORDS: Readonly<Record<string, (subject: Subject) => string>> = {
   },
 };
 
-/** Returns undefined for an unknown word. */
-export function answerWord(word: string, subject: Subject): string | undefined {
-  return Object.hasOwn(WORDS, word) ? WORDS[word]?.(subject) : undefined;
+/** The answer; `hang-up` for a word that is not answered, undefined for an unknown one. */
+export function answerWord(
+  word: string,
+  subject: Subject,
+): { readonly text: string } | "hang-up" | undefined {
+  const answer = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+  if (answer === undefined) return undefined;
+  const text = subject.keeper.options.dialect.answerTo(word, () => answer(subject));
+  return text === undefined ? "hang-up" : { text };
 }
 
 function srvr({ keeper, traffic, connections }: Subject): string {
   return [
-    `Zookeeper version: ${VERSION}`,
+    `${keeper.options.dialect.product} version: ${keeper.options.dialect.version}`,
     "Latency min/avg/max: 0/0.0/0",
     `Received: ${traffic.received}`,
     `Sent: ${traffic.sent}`,
@@ -75,7 +79,7 @@ function mntr({ keeper, traffic, connections, startedAt }: Subject): string {
   const { tree, watches, sessions, options } = keeper;
   const ephemerals = [...tree.ephemerals.values()].reduce((sum, paths) => sum + paths.size, 0);
   const values = {
-    version: VERSION,
+    version: options.dialect.version,
     server_state: "standalone",
     uptime: Math.round(options.now() - startedAt),
     avg_latency: "0.0",

@@ -6,10 +6,12 @@ import { type JuteReader, type JuteWriter, MalformedFrameError } from "../wire/j
 import { ErrorCode, Opcode } from "../wire/protocol.ts";
 import { readMultiHeader, type StatRecord, writeMultiHeader, writeStat } from "../wire/records.ts";
 import { type CheckedChange, checkCreate } from "./check-changes.ts";
+import type { Dialect } from "./dialect.ts";
 import type { Body, Handler } from "./handler.ts";
 import { PendingChanges } from "./pending-changes.ts";
 import { childrenOf, dataOf, type Read, readRead } from "./reads.ts";
 import { Refusal } from "./refusal.ts";
+import type { ServerState } from "./server-state.ts";
 import { check, checkContext, deleteNode, type Prepare, readOwnCreate, setData } from "./writes.ts";
 
 /** No client needs a longer reply; a request for one is an attack. */
@@ -36,7 +38,7 @@ type Operation = WriteOperation | ReadOperation;
  */
 export const multi: Handler = (keeper, caller, request) => {
   const moment = keeper.begin();
-  const asked = readOperations(request);
+  const asked = readOperations(keeper, request);
   const operations = asked.filter((operation) => operation.kind === "write");
   if (operations.length < asked.length) throw new MalformedFrameError("a multi of reads");
   const pending = new PendingChanges(keeper.tree);
@@ -95,7 +97,7 @@ function writeError(writer: JuteWriter, err: number): void {
 
 /** Each read has its own result or error. Watches are not set, as in ZooKeeper 3.8. */
 export const multiRead: Handler = (keeper, caller, request) => {
-  const operations = readOperations(request);
+  const operations = readOperations(keeper, request);
   // ZooKeeper finds the write when it has begun the body of its reply, so the error is followed by
   // the end of a multi.
   if (operations.some(({ kind }) => kind === "write")) {
@@ -109,7 +111,7 @@ export const multiRead: Handler = (keeper, caller, request) => {
         type === Opcode.getData
           ? dataOf(keeper, caller, read)
           : childrenOf(keeper, caller, read).names;
-      writeOneRead(writer, type, body);
+      writeOneRead(writer, type, body, keeper.options.dialect);
       if (writer.length - start > MAX_REPLY_BYTES)
         throw new MalformedFrameError("an answer without an end");
     }
@@ -117,20 +119,33 @@ export const multiRead: Handler = (keeper, caller, request) => {
   };
 };
 
-function writeOneRead(writer: JuteWriter, type: number, read: () => Body): void {
+function writeOneRead(
+  writer: JuteWriter,
+  type: number,
+  read: () => Body,
+  { hasErrorsInHeaders }: Dialect,
+): void {
   try {
     const body = read();
     writeMultiHeader(writer, type, false, 0);
     body(writer);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    writeError(writer, error.code);
+    if (hasErrorsInHeaders) writeMultiHeader(writer, type, false, error.code);
+    else writeError(writer, error.code);
   }
 }
 
-function readOperations(request: JuteReader): Operation[] {
+/** The server that is played does not know an operation, and closes the connection. */
+export class UnknownOperation extends Error {}
+
+function readOperations(
+  { options }: Pick<ServerState, "options">,
+  request: JuteReader,
+): Operation[] {
   const operations: Operation[] = [];
   for (let header = readMultiHeader(request); !header.done; header = readMultiHeader(request)) {
+    if (options.dialect.lacks(header.type)) throw new UnknownOperation();
     const operation = readOperation(header.type, request);
     if (operation.kind !== (operations[0] ?? operation).kind)
       throw new MalformedFrameError("reads among writes");

@@ -3,6 +3,7 @@
  * loop, so zxids, events and replies have one total order.
  */
 import type { CheckedChange } from "./check-changes.ts";
+import type { Dialect } from "./dialect.ts";
 import { type Session, Sessions } from "./sessions.ts";
 import { type Moment, Tree } from "./tree.ts";
 import { Watches } from "./watches.ts";
@@ -17,17 +18,19 @@ export interface ServerStateOptions {
   readonly doesSasl: boolean;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
+  readonly dialect: Dialect;
 }
 
 export class ServerState {
   readonly options: ServerStateOptions;
   readonly watches = new Watches();
-  readonly tree = new Tree(this.watches);
+  readonly tree: Tree;
   readonly sessions: Sessions;
   #zxid = 0n;
 
   constructor(options: ServerStateOptions) {
     this.options = options;
+    this.tree = new Tree(this.watches, options.dialect);
     this.sessions = new Sessions(options.tickTimeMs, options.now);
   }
 

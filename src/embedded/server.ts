@@ -74,6 +74,7 @@ class MemoryServer implements EmbeddedServer, Host {
   constructor(settings: Settings) {
     const { maxRequestBytes, containerCheckIntervalMs, saslUsers, requireSasl } = settings;
     const { tickTimeMs, minSessionTimeoutMs, maxSessionTimeoutMs, enforceQuotas } = settings;
+    const { dialect } = settings;
     const now = () => performance.now();
     this.keeper = new ServerState({
       tickTimeMs,
@@ -82,6 +83,7 @@ class MemoryServer implements EmbeddedServer, Host {
       enforceQuotas,
       doesSasl: saslUsers.size > 0,
       now,
+      dialect,
     });
     this.maxRequestBytes = maxRequestBytes;
     this.saslUsers = saslUsers;
@@ -130,7 +132,7 @@ class MemoryServer implements EmbeddedServer, Host {
     return this.#stall !== undefined;
   }
 
-  answerWord(word: string): string | undefined {
+  answerWord(word: string): ReturnType<Host["answerWord"]> {
     return answerWord(word, this);
   }
 

@@ -3,6 +3,13 @@
  * to the network or crash it later.
  */
 import { UsageError } from "../errors.ts";
+import {
+  type Dialect,
+  KEEPER_TIMEOUTS,
+  type KeeperOptions,
+  keeperDialect,
+  ZOOKEEPER,
+} from "./dialect.ts";
 
 export interface EmbeddedServerOptions {
   /** 0, the default, takes a free port. */
@@ -38,13 +45,19 @@ export interface EmbeddedServerOptions {
    * server does not do SASL.
    */
   readonly saslUsers?: ReadonlyMap<string, string> | undefined;
+  /** Which server it plays: Apache ZooKeeper, unless it is told to be ClickHouse Keeper. */
+  readonly dialect?: "zookeeper" | "keeper" | undefined;
+  /** What a ClickHouse Keeper is like; nothing without `dialect: "keeper"`. */
+  readonly keeper?: KeeperOptions | undefined;
   /** Serve nobody who has not logged in by SASL. As zookeeper.sessionRequireClientSASLAuth. */
   readonly requireSasl?: boolean | undefined;
 }
 
+type Numbers = Omit<EmbeddedServerOptions, "dialect" | "keeper">;
+
 export type Settings = {
-  readonly [Key in keyof EmbeddedServerOptions]-?: NonNullable<EmbeddedServerOptions[Key]>;
-};
+  readonly [Key in keyof Numbers]-?: NonNullable<Numbers[Key]>;
+} & { readonly dialect: Dialect };
 
 /** The largest delay of a timer, and the largest int of the protocol. */
 export const MAX_INT = 2 ** 31 - 1;
@@ -64,7 +77,14 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
   } = options;
   const { maxRequestBytes = 0xf_ffff, containerCheckIntervalMs = 60_000 } = options;
   const { saslUsers = new Map<string, string>(), requireSasl = false } = options;
-  const { minSessionTimeoutMs = 2 * tickTimeMs, maxSessionTimeoutMs = 20 * tickTimeMs } = options;
+  const isKeeper = options.dialect === "keeper";
+  const limits = isKeeper
+    ? KEEPER_TIMEOUTS
+    : { minSessionTimeoutMs: 2 * tickTimeMs, maxSessionTimeoutMs: 20 * tickTimeMs };
+  const { minSessionTimeoutMs = limits.minSessionTimeoutMs } = options;
+  const {
+    maxSessionTimeoutMs = Math.max(limits.maxSessionTimeoutMs, isKeeper ? minSessionTimeoutMs : 0),
+  } = options;
   // With an empty host Node would listen on all addresses.
   if (host === "")
     throw new UsageError("no host to listen on", { hint: "use 127.0.0.1 for this machine only" });
@@ -88,6 +108,7 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
     maxSessionTimeoutMs,
     saslUsers,
     requireSasl,
+    dialect: isKeeper ? keeperDialect(options.keeper ?? {}) : ZOOKEEPER,
   };
 }
 

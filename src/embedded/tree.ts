@@ -2,7 +2,8 @@
  * The tree of znodes. Applies changes that have been checked, and sends the watch events at once.
  */
 import type { AclRecord } from "../wire/records.ts";
-import { OPEN_ACL, READ_ACL } from "./access.ts";
+import { OPEN_ACL } from "./access.ts";
+import type { Dialect } from "./dialect.ts";
 import { splitPath } from "./paths.ts";
 import { Quotas } from "./quotas.ts";
 import { refuse } from "./refusal.ts";
@@ -34,17 +35,17 @@ export class Tree {
   readonly #reapable = new Set<string>();
   #bytes = 0;
 
-  constructor(watches: Watches) {
+  constructor(watches: Watches, { systemZnodes }: Pick<Dialect, "systemZnodes">) {
     this.#watches = watches;
     this.#root = this.#plant("/");
-    this.#root.addChild("zookeeper");
-    const zookeeper = this.#plant("/zookeeper");
-    zookeeper.addChild("quota");
-    zookeeper.addChild("config");
-    this.#plant("/zookeeper/quota");
-    const config = this.#plant("/zookeeper/config");
-    config.acl = READ_ACL;
-    config.aversion = -1;
+    for (const { path, data, acl, aversion = 0 } of systemZnodes) {
+      const znode = this.#plant(path);
+      if (data !== undefined) znode.data = data;
+      if (acl !== undefined) znode.acl = acl;
+      znode.aversion = aversion;
+      const { parent, name } = splitPath(path);
+      this.find(parent)?.addChild(name);
+    }
   }
 
   /** Finds the root also by "". */

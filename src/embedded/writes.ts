@@ -85,6 +85,7 @@ export function checkContext(
     identities,
     sessionId: session.id,
     doesSasl: options.doesSasl,
+    dialect: options.dialect,
     quotas: options.enforceQuotas ? tree.quotas : undefined,
   };
 }

@@ -4,11 +4,11 @@ import type { AclRecord, StatRecord } from "../wire/records.ts";
 export type Lifetime =
   | { readonly kind: "persistent" }
   | { readonly kind: "ephemeral"; readonly owner: bigint }
-  | { readonly kind: "container" }
+  /** `owner` is what its stat says. */
+  | { readonly kind: "container"; readonly owner: bigint }
   | { readonly kind: "ttl"; readonly ttlMs: number };
 
 export const PERSISTENT: Lifetime = { kind: "persistent" };
-export const CONTAINER: Lifetime = { kind: "container" };
 
 /** The part of a znode that the checks use. Within a multi the znode may not be in the tree yet. */
 export interface ZnodeState {
@@ -85,7 +85,7 @@ export class Znode implements ZnodeState {
       // 2 × creates − childCount.
       cversion: (this.creates * 2 - childCount) | 0,
       aversion,
-      ephemeralOwner: lifetime.kind === "ephemeral" ? lifetime.owner : 0n,
+      ephemeralOwner: "owner" in lifetime ? lifetime.owner : 0n,
       dataLength: this.data?.length ?? 0,
       numChildren: childCount,
       pzxid,

@@ -144,25 +144,30 @@ export interface ConnectResponse {
   readonly sessionId: bigint;
   readonly password: Buffer;
   readonly readOnly: boolean;
+  /** The answer ends with the flag {@link readOnly}. */
+  readonly hasReadOnlyFlag: boolean;
 }
 
 export function readConnectResponse(reader: JuteReader): ConnectResponse {
-  return {
-    protocolVersion: reader.int(),
-    timeoutMs: reader.int(),
-    sessionId: reader.long(),
-    password: reader.buffer() ?? Buffer.alloc(16),
-    // Servers before 3.4 omit the flag.
-    readOnly: reader.remaining > 0 && reader.boolean(),
-  };
+  const protocolVersion = reader.int();
+  const timeoutMs = reader.int();
+  const sessionId = reader.long();
+  const password = reader.buffer() ?? Buffer.alloc(16);
+  // Servers before 3.4 omit the flag, and so does ClickHouse Keeper.
+  const hasReadOnlyFlag = reader.remaining > 0;
+  const readOnly = hasReadOnlyFlag && reader.boolean();
+  return { protocolVersion, timeoutMs, sessionId, password, readOnly, hasReadOnlyFlag };
 }
 
 export function writeConnectResponse(
   writer: JuteWriter,
-  response: Omit<ConnectResponse, "readOnly" | "protocolVersion">,
-  { hasReadOnlyFlag }: { readonly hasReadOnlyFlag: boolean },
+  response: Pick<ConnectResponse, "timeoutMs" | "sessionId" | "password">,
+  {
+    hasReadOnlyFlag,
+    protocolVersion = 0,
+  }: { readonly hasReadOnlyFlag: boolean; readonly protocolVersion?: number },
 ): void {
-  writer.int(0); // protocol version
+  writer.int(protocolVersion);
   writer.int(response.timeoutMs);
   writer.long(response.sessionId);
   writer.buffer(response.password);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ZOOKEEPER } from "../../src/embedded/dialect.ts";
 import { ServerState } from "../../src/embedded/server-state.ts";
 
 class Clock {
@@ -8,7 +9,13 @@ class Clock {
 
 function keeperAt(clock: Clock): ServerState {
   const timeouts = { tickTimeMs: 100, minSessionTimeoutMs: 200, maxSessionTimeoutMs: 2_000 };
-  return new ServerState({ ...timeouts, enforceQuotas: false, doesSasl: false, now: clock.now });
+  return new ServerState({
+    ...timeouts,
+    enforceQuotas: false,
+    doesSasl: false,
+    dialect: ZOOKEEPER,
+    now: clock.now,
+  });
 }
 
 describe("sessions", () => {

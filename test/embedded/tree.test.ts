@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { OPEN_ACL } from "../../src/embedded/access.ts";
+import { ZOOKEEPER } from "../../src/embedded/dialect.ts";
 import { Tree } from "../../src/embedded/tree.ts";
 import { Watches } from "../../src/embedded/watches.ts";
 import { type Lifetime, PERSISTENT } from "../../src/embedded/znode.ts";
@@ -8,7 +9,7 @@ let tree: Tree;
 let zxid: bigint;
 
 beforeEach(() => {
-  tree = new Tree(new Watches());
+  tree = new Tree(new Watches(), ZOOKEEPER);
   zxid = 100n;
 });
 
@@ -47,7 +48,7 @@ describe("Tree", () => {
   test("only what a session owns is shown as owned", () => {
     const stats = [
       { kind: "ephemeral", owner: 7n },
-      { kind: "container" },
+      { kind: "container", owner: 0n },
       { kind: "ttl", ttlMs: 5 },
     ] as const;
     const owners = stats.map(

@@ -111,9 +111,12 @@ describe("handshake", () => {
       sessionId,
       password: Buffer.alloc(2, 7),
     };
-    expect(readConnectResponse(reader(head))).toEqual({ ...response, readOnly: false });
-    expect(readConnectResponse(reader(head, "00"))).toEqual({ ...response, readOnly: false });
-    expect(readConnectResponse(reader(head, "01"))).toEqual({ ...response, readOnly: true });
+    const [none, off, on] = [[], ["00"], ["01"]].map((flag) =>
+      readConnectResponse(reader(head, ...flag)),
+    );
+    expect(none).toEqual({ ...response, readOnly: false, hasReadOnlyFlag: false });
+    expect(off).toEqual({ ...response, readOnly: false, hasReadOnlyFlag: true });
+    expect(on).toEqual({ ...response, readOnly: true, hasReadOnlyFlag: true });
   });
 
   test("may be answered without a password", () => {
