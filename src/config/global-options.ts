@@ -100,6 +100,13 @@ export const globalOptions = [
     summary: "log in as this Java login configuration says",
   },
   {
+    name: "keeper-password-file",
+    value: "FILE",
+    env: "ZKSH_KEEPER_PASSWORD_FILE",
+    isPassedOn: true,
+    summary: "the password that a ClickHouse Keeper asks clients for",
+  },
+  {
     name: "tls",
     env: "ZKSH_TLS",
     isPassedOn: true,

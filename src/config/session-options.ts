@@ -32,18 +32,41 @@ export async function sessionOptions(
   const auth = files.auth === undefined ? [] : parseAuthFile(await read("--auth-file", files.auth));
   // TLS settings are for servers on the network: a socket in the file system never leaves this
   // machine.
-  const tls = where.servers.every(isSocket) ? undefined : await tlsOptions(settings, read);
+  const isPrivate = where.servers.every(isSocket);
+  const tls = isPrivate ? undefined : await tlsOptions(settings, read);
+  const { keeperPassword: file } = files;
+  const keeperPassword =
+    file === undefined || isPrivate
+      ? undefined
+      : keeperPasswordOf(await read("--keeper-password-file", file));
   return {
     ...session,
     ...where,
     auth: [...auth, ...(session.auth ?? [])],
     ...(tls && { tls }),
+    ...(keeperPassword && { keeperPassword }),
   };
+}
+
+/** All that the handshake has room for. */
+const MAX_KEEPER_PASSWORD_BYTES = 16;
+
+/** The first line of the file. The message must not repeat it. Throws UsageError. */
+function keeperPasswordOf(contents: Buffer): Buffer {
+  const [line = ""] = contents.toString("latin1").split(/\r?\n/, 1);
+  const password = Buffer.from(line, "latin1");
+  const { length } = password;
+  if (length === 0) throw new UsageError("no password in the file of --keeper-password-file");
+  if (length > MAX_KEEPER_PASSWORD_BYTES)
+    throw new UsageError(
+      `the password in the file of --keeper-password-file has ${length} bytes; ClickHouse Keeper takes at most ${MAX_KEEPER_PASSWORD_BYTES}`,
+    );
+  return password;
 }
 
 /** Files that hold a secret, by the option or property that names them. */
 const SECRET_FILE =
-  /^(--auth-file|--sasl-file|--jaas|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
+  /^(--auth-file|--sasl-file|--keeper-password-file|--jaas|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
 
 interface Files {
   readFile(path: string): Promise<Buffer>;

@@ -64,6 +64,7 @@ interface SettingFiles {
   readonly cert?: string;
   readonly key?: string;
   readonly properties?: string;
+  readonly keeperPassword?: string;
 }
 
 /** Throws UsageError with the name of the option or variable that is wrong. */
@@ -104,7 +105,8 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
 /** ZKSH_SERVER may be there for other commands; --server together with --embedded is a mistake. */
 function refuseOtherServers(flags: GlobalFlags): void {
   const other = globalOptions.find(
-    ({ name }) => /^(server|tls|client-conf|sasl|jaas)/.test(name) && flags[name] !== undefined,
+    ({ name }) =>
+      /^(server|tls|client-conf|sasl|jaas|keeper)/.test(name) && flags[name] !== undefined,
   );
   if (other) throw new UsageError(`--embedded cannot be combined with ${globalSpelling(other)}`);
 }
@@ -191,6 +193,7 @@ function fileSettings(reader: SettingReader): SettingFiles {
     cert: reader.text("tls-cert"),
     key: reader.text("tls-key"),
     properties: reader.text("client-configuration"),
+    keeperPassword: reader.text("keeper-password-file"),
   };
   return Object.fromEntries(Object.entries(files).filter(([, path]) => path !== undefined));
 }

@@ -10,7 +10,8 @@ export type Warning = ResultOf<"warning">;
 const WITHOUT_SECRET: readonly string[] = ["ip", "world", "x509"];
 
 /** What is risky about the options of a session that is about to be opened. */
-export function sessionWarnings({ servers, tls, auth = [] }: SessionOptions): Warning[] {
+export function sessionWarnings(options: SessionOptions): Warning[] {
+  const { servers, tls, auth = [], keeperPassword } = options;
   const warnings: Warning[] = [];
   if (tls?.insecure) {
     const message =
@@ -20,8 +21,9 @@ export function sessionWarnings({ servers, tls, auth = [] }: SessionOptions): Wa
   }
   const secret = auth.find(({ scheme }) => !WITHOUT_SECRET.includes(scheme));
   const remote = servers.find((server) => !isSocket(server) && !isLoopback(server));
-  if (secret && remote && !tls) {
-    const message = `the ${secret.scheme} credential is sent to ${formatAddress(remote)} without TLS: others on the network can read it`;
+  const what = secret ? `${secret.scheme} credential` : keeperPassword && "Keeper password";
+  if (what && remote && !tls) {
+    const message = `the ${what} is sent to ${formatAddress(remote)} without TLS: others on the network can read it`;
     warnings.push({ kind: "warning", reason: "plain-credential", message });
   }
   return warnings;

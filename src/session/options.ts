@@ -63,6 +63,11 @@ export interface SessionOptions {
   readonly auth?: readonly { readonly scheme: string; readonly credential: Buffer }[];
   readonly tls?: TlsOptions;
   /**
+   * The password that a ClickHouse Keeper asks every client for; at most 16 bytes. Other servers do
+   * not look at it.
+   */
+  readonly keeperPassword?: Buffer;
+  /**
    * Logs the session in by SASL, on each of its connections before anything else. A server that
    * refuses the login, does not do SASL, or does not prove that it knows the password too ends the
    * session, with a PermissionError.

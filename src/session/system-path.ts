@@ -1,6 +1,8 @@
 /** What ZooKeeper keeps for itself: quotas and the configuration of the ensemble. */
 export const SYSTEM_PATH = "/zookeeper";
 export const CONFIG_PATH = `${SYSTEM_PATH}/config`;
+/** Where ClickHouse Keeper keeps it. */
+export const KEEPER_CONFIG_PATH = "/keeper/config";
 export const QUOTA_ROOT = `${SYSTEM_PATH}/quota`;
 
 export function isSystemPath(path: string): boolean {

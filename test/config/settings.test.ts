@@ -339,6 +339,30 @@ describe("sessionOptions", () => {
     );
   });
 
+  test.each([
+    ["s3cret\n", "s3cret"],
+    ["123456789abcdef", "123456789abcdef"],
+    ["pass word \r\nsecond line", "pass word "],
+  ])("the Keeper password is the first line of its file: %j", async (contents, password) => {
+    const given = read({ "keeper-password-file": ["p"] }, { ZKSH_KEEPER_PASSWORD_FILE: "q" });
+    const options = await sessionOptions(given, async (path) => Buffer.from(path + contents));
+    expect(options.keeperPassword?.toString()).toBe(`p${password}`);
+  });
+
+  test.each([
+    ["", "no password in the file of --keeper-password-file"],
+    [
+      "0123456789abcdefg",
+      "the password in the file of --keeper-password-file has 17 bytes; ClickHouse Keeper takes at most 16",
+    ],
+  ])("a Keeper password is refused: %j", async (contents, message) => {
+    const given = read({}, { ZKSH_KEEPER_PASSWORD_FILE: "q" });
+    const options = sessionOptions(given, async () => Buffer.from(contents));
+    await expect(options).rejects.toThrow(expect.objectContaining({ message, name: "UsageError" }));
+    const toSocket = await sessionOptions(given, async () => Buffer.from("x"), "unix:/s");
+    expect(toSocket.keeperPassword).toBeUndefined();
+  });
+
   test("the servers of connect are asked with the same TLS", async () => {
     const config = read({ embedded: ["true"] }, { ZKSH_TLS_CA: "ca" });
     expect((await sessionOptions(config, readFile, "unix:/s")).tls).toBeUndefined();

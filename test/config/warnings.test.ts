@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { run } from "../commands/run.ts";
 
 const given = { "/a": "x" };
-const files = { "/auth": "digest:ann:secret", "/ca": "CA", "/cert": "CERT", "/key": "KEY" };
+const files = {
+  "/auth": "digest:ann:secret",
+  "/ca": "CA",
+  "/cert": "CERT",
+  "/key": "KEY",
+  "/keeper": "secret",
+};
 const tls = ["--tls-ca", "/ca"];
 
 /** The words before `get /a`, and what is said of them. */
@@ -27,6 +33,15 @@ const rows: {
     name: "the same out of a file",
     words: ["-s", "10.0.0.1", "--auth-file", "/auth"],
     warnings: [/10\.0\.0\.1:2181/],
+  },
+  {
+    name: "the password of a ClickHouse Keeper",
+    words: ["-s", "ch1", "--keeper-password-file", "/keeper"],
+    open: ["/keeper"],
+    warnings: [
+      /the Keeper password is sent to ch1:2181 without TLS/,
+      /other users can read \/keeper \(--keeper-password-file\): run chmod 600/,
+    ],
   },
   {
     name: "a password with TLS",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ConnectionError } from "../../src/errors.ts";
 import type { WatchEvent } from "../../src/session/session.ts";
-import { ServerVersions } from "../../src/session/zookeeper/connecting/server-version.ts";
+import { ServerReleases } from "../../src/session/zookeeper/connecting/server-releases.ts";
 import { ReadBatches } from "../../src/session/zookeeper/requests/read-batches.ts";
 import { Request } from "../../src/session/zookeeper/requests/request.ts";
 import { RequestQueue } from "../../src/session/zookeeper/requests/request-queue.ts";
@@ -78,7 +78,10 @@ describe("the cost of a long pipeline", () => {
 
 describe("request numbers after 2^31-1", () => {
   test("after 2^31-1 the numbers of requests begin again at 1", () => {
-    const queue = new RequestQueue(new ReadBatches(new ServerVersions(undefined)), 0x7ffffffe);
+    const queue = new RequestQueue(
+      new ReadBatches(new ServerReleases(undefined, async () => undefined)),
+      0x7ffffffe,
+    );
     const requests = Array.from({ length: 3 }, () => new Request(Op.exists, () => {}));
     for (const request of requests) queue.push(request);
     queue.load(0);

@@ -5,7 +5,7 @@ import { AddWatchMode, Opcode } from "../../wire/protocol.ts";
 import { formatConnectString } from "../connect-string.ts";
 import type { SessionOptions } from "../options.ts";
 import type * as S from "../session.ts";
-import { CONFIG_PATH } from "../system-path.ts";
+import { CONFIG_PATH, KEEPER_CONFIG_PATH } from "../system-path.ts";
 import { SessionLife } from "./lifetime/session-life.ts";
 import { failureOf } from "./requests/error-codes.ts";
 import { limited } from "./requests/limited.ts";
@@ -208,17 +208,33 @@ class Client extends Znodes implements S.Session {
 
   /** Not below any chroot: an ensemble has one configuration. */
   getConfig(options: S.ReadOptions = {}): Promise<S.Data> {
+    const { endpoint, isKeeper } = this.#life;
+    if (endpoint !== undefined)
+      return this.#readSystemNode(isKeeper ? KEEPER_CONFIG_PATH : CONFIG_PATH, options);
+    // Which server it will be is not known yet: both leave, in one flight.
+    const config = this.#readSystemNode(CONFIG_PATH, options);
+    const ofKeeper = this.#readSystemNode(KEEPER_CONFIG_PATH, options);
+    // One of them fails wherever it is.
+    ofKeeper.catch(() => {});
+    return config.catch((error: unknown) =>
+      ofKeeper.catch(() => {
+        throw error;
+      }),
+    );
+  }
+
+  #readSystemNode(path: string, options: S.ReadOptions): Promise<S.Data> {
     const { watch } = options;
     const write = (writer: JuteWriter) => {
-      writer.string(CONFIG_PATH);
+      writer.string(path);
       writer.boolean(watch !== undefined);
     };
     const read = (body: JuteReader) => {
       const config = readData(body);
-      if (watch !== undefined) this.parts.watches.addOneShot("data", CONFIG_PATH, watch);
+      if (watch !== undefined) this.parts.watches.addOneShot("data", path, watch);
       return config;
     };
-    const late = () => watch && this.caller.dropWatch(CONFIG_PATH, watch);
+    const late = () => watch && this.caller.dropWatch(path, watch);
     return this.caller.call({ opcode: Opcode.getData, write, read, late }, options);
   }
 

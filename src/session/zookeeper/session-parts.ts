@@ -1,13 +1,16 @@
+import type { JuteWriter } from "../../wire/jute.ts";
+import { Opcode } from "../../wire/protocol.ts";
 import { Aborts } from "../aborts.ts";
 import type { SessionOptions } from "../options.ts";
 import { Chroot } from "./chroot.ts";
 import { Credentials } from "./connecting/credentials.ts";
-import { ServerVersions } from "./connecting/server-version.ts";
+import { ServerReleases } from "./connecting/server-releases.ts";
 import { type Clock, SystemClock } from "./lifetime/clock.ts";
 import { Leases } from "./lifetime/leases.ts";
 import { Liveness } from "./lifetime/liveness.ts";
 import { ConnectionState } from "./node-zookeeper-client-adapter.ts";
 import { ReadBatches } from "./requests/read-batches.ts";
+import { Request } from "./requests/request.ts";
 import { RequestQueue } from "./requests/request-queue.ts";
 import { RequestWriter } from "./requests/request-writer.ts";
 import { WatchReregistration } from "./watches/reregister-watches.ts";
@@ -21,7 +24,7 @@ export interface SessionParts {
   readonly leases: Leases;
   readonly aborts: Aborts;
   readonly chroot: Chroot;
-  readonly versions: ServerVersions;
+  readonly releases: ServerReleases;
   readonly watches: WatchRegistry;
   readonly reregistration: WatchReregistration;
   readonly credentials: Credentials;
@@ -34,12 +37,15 @@ export function sessionParts(options: SessionOptions): SessionParts {
   const clock = new SystemClock();
   const liveness = new Liveness(clock);
   const chroot = new Chroot(options.chroot);
-  const versions = new ServerVersions(options.tls);
+  const releases: ServerReleases = new ServerReleases(options.tls, (path) =>
+    readNode(writer, path),
+  );
   const watches = new WatchRegistry((path) => chroot.toClientPath(path));
   const credentials = new Credentials();
   for (const { scheme, credential } of options.auth ?? []) credentials.add(scheme, credential);
-  const requests = new RequestQueue(new ReadBatches(versions), 0, options.maxRequestBytes);
+  const requests = new RequestQueue(new ReadBatches(releases), 0, options.maxRequestBytes);
   const state = new ConnectionState(requests);
+  const writer = new RequestWriter(requests, state, credentials, liveness);
   return {
     options,
     clock,
@@ -47,12 +53,25 @@ export function sessionParts(options: SessionOptions): SessionParts {
     leases: new Leases(liveness),
     aborts: new Aborts(),
     chroot,
-    versions,
+    releases,
     watches,
     reregistration: new WatchReregistration(watches),
     credentials,
     requests,
     state,
-    writer: new RequestWriter(requests, state, credentials, liveness),
+    writer,
   };
+}
+
+/** The data of a znode by its path on the server; undefined when it cannot be read. */
+function readNode(writer: RequestWriter, path: string): Promise<Buffer | null | undefined> {
+  return new Promise((resolve) => {
+    const write = (body: JuteWriter) => {
+      body.string(path);
+      body.boolean(false);
+    };
+    writer.add(new Request(Opcode.getData, write, path), (failure, body) =>
+      resolve(failure === null ? body?.buffer() : undefined),
+    );
+  });
 }

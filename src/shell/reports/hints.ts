@@ -53,6 +53,8 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "sasl-unproved":
       "the server may be another one that only looks like yours: check its address, and use --tls",
     "sasl-unavailable": "run zksh with a Node.js that is not in FIPS mode",
+    "keeper-password-required": "give it with --keeper-password-file FILE",
+    "keeper-password-refused": "check the file of --keeper-password-file",
     "request-too-large":
       "if jute.maxbuffer of the servers is larger, raise the limit with --max-request SIZE",
     "reply-too-long": "raise the limit with --max-reply SIZE, for example 512m",

@@ -1,6 +1,6 @@
 /** Why a server could not be used, in words, and whether trying again soon can help. */
 
-import type { TlsProblem } from "../../../errors.ts";
+import { PermissionError, type TlsProblem } from "../../../errors.ts";
 
 export interface ConnectFailure {
   readonly says: string;
@@ -10,6 +10,8 @@ export interface ConnectFailure {
    */
   readonly kind: "permanent" | "refused" | "transient";
   readonly tlsProblem?: TlsProblem;
+  /** The server closed the connection in good order, without a reason. */
+  readonly isHangUp?: true;
 }
 
 /**
@@ -70,16 +72,15 @@ const BY_CODE: Readonly<Record<string, ConnectFailure>> = {
 
 /**
  * From a socket, TLS or name-server error; `undefined` is an orderly close, which TLS ports answer
- * `isPlain` with too.
+ * `isPlain` with too. `isHandshake`: no answer to the handshake had come.
  */
 export function connectFailureOf(
   error: Error | undefined,
-  { isPlain = false } = {},
+  { isPlain = false, isHandshake = false } = {},
 ): ConnectFailure {
   if (error === undefined) {
-    return transient(
-      `the server closed the connection; it may have no quorum${isPlain ? ", or expect TLS" : ""}`,
-    );
+    const says = `the server closed the connection; it may have no quorum${isPlain ? ", or expect TLS" : ""}`;
+    return { ...transient(says), ...(isHandshake && { isHangUp: true }) };
   }
   const { code = "", reason = error.message, cert } = error as SocketError;
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
@@ -118,9 +119,30 @@ export function srvFailureOf(error: NodeJS.ErrnoException): ConnectFailure {
   return transient("the DNS server does not answer");
 }
 
+/** What ClickHouse Keeper answers while it cannot serve a client; the next server may. */
+const KEEPER_NOT_ACTIVE = 42;
+
 /** Only version 0 is known: what an answer of another version means cannot be relied on. */
-export const unknownProtocol = (version: number): ConnectFailure =>
-  permanent(`the server speaks version ${version} of the handshake, which zksh does not know`);
+export function unknownProtocol(version: number): ConnectFailure {
+  if (version === KEEPER_NOT_ACTIVE)
+    return transient("this ClickHouse Keeper is not active: it has no leader, or is overloaded");
+  return permanent(
+    `the server speaks version ${version} of the handshake, which zksh does not know`,
+  );
+}
+
+/** A ClickHouse Keeper that answers `srvr` has closed the connection instead of a handshake. */
+export function keeperPasswordRefused(address: string, wasGiven: boolean): PermissionError {
+  return wasGiven
+    ? new PermissionError(
+        "keeper-password-refused",
+        `the ClickHouse Keeper ${address} does not accept the password`,
+      )
+    : new PermissionError(
+        "keeper-password-required",
+        `the ClickHouse Keeper ${address} asks clients for a password`,
+      );
+}
 
 export const noAnswer = (): ConnectFailure => transient("no answer");
 

@@ -22,7 +22,8 @@ export const NO_SESSION = 0n;
 /** How often a read that left together with its closeSession is tried again in a session of its own. */
 const MAX_FRESH_STARTS = 2;
 
-const NO_PASSWORD = Buffer.alloc(16);
+const PASSWORD_BYTES = 16;
+const NO_PASSWORD = Buffer.alloc(PASSWORD_BYTES);
 
 /** A handshake reply has 36 or 37 bytes, a refusal 16. Anything much longer is another protocol. */
 export const MAX_HANDSHAKE_BYTES = 256;
@@ -50,7 +51,7 @@ export function closeSessionOn(link: Link): void {
 
 type HandshakeParts = Pick<
   SessionParts,
-  "options" | "clock" | "versions" | "credentials" | "requests"
+  "options" | "clock" | "releases" | "credentials" | "requests"
 >;
 
 /** What a session asks of each new server, and what servers have granted it so far. */
@@ -59,7 +60,8 @@ export class Handshake {
   readonly #session: SessionProgress;
   #sentAt = 0;
   #sessionId = NO_SESSION;
-  #password: Buffer = NO_PASSWORD;
+  #password: Buffer;
+  #isKeeper = false;
   #grantedTimeoutMs: number | undefined;
   /**
    * Sessions of read-only servers are known to them alone: none is carried over before a full
@@ -76,6 +78,25 @@ export class Handshake {
   constructor(parts: HandshakeParts, session: SessionProgress) {
     this.#parts = parts;
     this.#session = session;
+    this.#password = this.#firstPassword;
+  }
+
+  /**
+   * What a new session is asked for with. Apache ZooKeeper does not look at it; ClickHouse Keeper
+   * may serve only clients that send its password, padded with zeros.
+   */
+  get #firstPassword(): Buffer {
+    const { keeperPassword } = this.#parts.options;
+    if (keeperPassword === undefined) return NO_PASSWORD;
+    return Buffer.concat([keeperPassword, NO_PASSWORD], PASSWORD_BYTES);
+  }
+
+  /**
+   * The server attached to is ClickHouse Keeper, where a session ends with its connection: it
+   * resumes none, each handshake opens a new one.
+   */
+  get isKeeper(): boolean {
+    return this.#isKeeper;
   }
 
   /** Zero until a server has given one, and again after {@link startOver}. */
@@ -109,7 +130,7 @@ export class Handshake {
    */
   firstFlight(endpoint: Endpoint, login: SaslLogin | undefined): Buffer {
     this.#sentAt = this.#parts.clock.now();
-    this.#parts.versions.greeting(endpoint);
+    this.#parts.releases.greeting(endpoint);
     const { options } = this.#parts;
     const writer = new JuteWriter();
     const frame = writer.beginFrame();
@@ -146,11 +167,13 @@ export class Handshake {
     return this.#hasMetReadWrite && sessionId !== this.#sessionId;
   }
 
-  accepted({ timeoutMs, sessionId, password, readOnly }: ConnectResponse): void {
+  accepted(response: ConnectResponse): void {
+    const { timeoutMs, sessionId, password, readOnly } = response;
+    this.#isKeeper = isKeeper(response);
     this.#grantedTimeoutMs = Math.min(this.#grantedTimeoutMs ?? timeoutMs, timeoutMs);
     this.#hasMetReadWrite ||= !readOnly;
     this.#sessionId = sessionId;
-    this.#password = password;
+    this.#password = this.#isKeeper ? this.#firstPassword : password;
   }
 
   /**
@@ -163,7 +186,7 @@ export class Handshake {
     this.#grantedTimeoutMs = undefined;
     this.#hasMetReadWrite = false;
     this.#sessionId = NO_SESSION;
-    this.#password = NO_PASSWORD;
+    this.#password = this.#firstPassword;
     return true;
   }
 
@@ -178,6 +201,14 @@ export class Handshake {
     requests.load(this.#sentAt, { into: writer, onlyRepeatable: true });
     this.#isOneFlight = this.#session.isClosing && !requests.hasQueued;
   }
+}
+
+/**
+ * Apache ZooKeeper gives a random password, and repeats the read-only flag that we send; ClickHouse
+ * Keeper gives zeros and no flag. So the handshake tells them apart, at no cost.
+ */
+function isKeeper({ hasReadOnlyFlag, password }: ConnectResponse): boolean {
+  return !hasReadOnlyFlag && password.equals(NO_PASSWORD);
 }
 
 /** The server's first answer: a session, a refusal, or undefined while bytes are missing. */

@@ -166,7 +166,7 @@ function awaitAnswer(
       else accepted(reply, frames);
     },
     drain() {},
-    closed: (error) => failed(connectFailureOf(error, { isPlain })),
+    closed: (error) => failed(connectFailureOf(error, { isPlain, isHandshake: true })),
   };
 }
 

@@ -3,14 +3,20 @@ import type { FrameReader } from "../../../wire/frames.ts";
 import { MalformedFrameError } from "../../../wire/jute.ts";
 import type { ConnectResponse } from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
-import type { Clock } from "../lifetime/clock.ts";
 import { MAX_SASL_BYTES, SaslLogin } from "../sasl/sasl-login.ts";
-import { type ConnectFailure, connectFailureOf, noAnswer } from "./connect-failures.ts";
+import type { SessionParts } from "../session-parts.ts";
+import {
+  type ConnectFailure,
+  connectFailureOf,
+  keeperPasswordRefused,
+  noAnswer,
+} from "./connect-failures.ts";
 import { ConnectTimeout } from "./connect-timeout.ts";
 import { findReadWriteServer } from "./find-read-write-server.ts";
 import { closeSessionOn, type Handshake } from "./handshake.ts";
 import { type Endpoint, Link, loadTls, type Tls } from "./link.ts";
 import { ServerList } from "./server-list.ts";
+import type { ServerReleases } from "./server-releases.ts";
 
 /** The least one address gets for TCP and handshake, however many share the time. */
 const MIN_ATTEMPT_MS = 250;
@@ -55,6 +61,7 @@ export interface ServerSearchEvents {
  */
 export class ServerSearch {
   readonly #options: SessionOptions;
+  readonly #releases: ServerReleases;
   readonly #handshake: Handshake;
   readonly #events: ServerSearchEvents;
   readonly #servers: ServerList;
@@ -71,12 +78,12 @@ export class ServerSearch {
   #isProved = false;
 
   constructor(
-    options: SessionOptions,
+    { options, clock, releases }: Pick<SessionParts, "options" | "clock" | "releases">,
     handshake: Handshake,
-    clock: Clock,
     events: ServerSearchEvents,
   ) {
     this.#options = options;
+    this.#releases = releases;
     this.#handshake = handshake;
     this.#events = events;
     this.#servers = new ServerList(options.servers);
@@ -166,7 +173,8 @@ export class ServerSearch {
 
   #attempt(endpoint: Endpoint, tls: Tls | undefined, login: SaslLogin | undefined): void {
     if (this.#isStopped) return;
-    const fail = (why: ConnectFailure) => {
+    const fail = (failure: ConnectFailure) => {
+      const why = this.#withPassword(failure);
       this.#link?.destroy();
       this.#attemptEnded();
       this.#servers.failed(endpoint.address, why);
@@ -245,8 +253,28 @@ export class ServerSearch {
 
   #attemptFailed(endpoint: Endpoint, why: ConnectFailure): void {
     this.#options.trace?.(`${endpoint.address} (${endpoint.ip}): ${why.says}`);
+    if (why.isHangUp === true) void this.#blamePassword(endpoint);
     this.#events.attemptFailed();
     if (!this.#handshake.hasMetServer && this.#connectTimeout.tried()) return;
     this.#tryNext();
+  }
+
+  /** A ClickHouse Keeper that does not answer `srvr` either cannot be told from other servers. */
+  #withPassword(why: ConnectFailure): ConnectFailure {
+    if (why.isHangUp !== true || this.#options.keeperPassword === undefined) return why;
+    return { ...why, says: `${why.says}, or not accept the Keeper password` };
+  }
+
+  /**
+   * ClickHouse Keeper hangs up on a handshake without its password, Apache ZooKeeper while it has no
+   * quorum: the four-letter word tells which it is, and the search need not go on in vain.
+   */
+  async #blamePassword(endpoint: Endpoint): Promise<void> {
+    const release = await this.#releases.say(endpoint);
+    if (release?.product !== "ClickHouse Keeper") return;
+    if (this.#isStopped || this.#handshake.hasMetServer) return;
+    this.#events.loginFailed(
+      keeperPasswordRefused(endpoint.address, this.#options.keeperPassword !== undefined),
+    );
   }
 }

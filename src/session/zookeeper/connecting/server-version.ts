@@ -1,13 +1,21 @@
-import type { Opcode, OpcodeName } from "../../../wire/protocol.ts";
+import type { OpcodeName } from "../../../wire/protocol.ts";
 import type { TlsOptions } from "../../options.ts";
 import { fourLetterWord } from "./four-letter-word.ts";
+import { KEEPER, type KeeperFeatures, keeperHas } from "./keeper-features.ts";
 import type { Endpoint } from "./link.ts";
+import { isAtLeast, type Version } from "./version-number.ts";
 
-export type Version = readonly [major: number, minor: number, patch: number];
+/** What a server is, as far as it says so. */
+export interface Release {
+  readonly product: "ZooKeeper" | "ClickHouse Keeper";
+  readonly version: Version | undefined;
+  /** Of ClickHouse Keeper alone. */
+  readonly features?: KeeperFeatures | undefined;
+}
 
 /**
- * The first release that knows an operation. A server answers an unknown one by closing the
- * connection: better not to ask.
+ * The first release of Apache ZooKeeper that knows an operation. A server answers an unknown one by
+ * closing the connection: better not to ask.
  */
 export const SINCE: Partial<Record<OpcodeName, Version>> = {
   create2: [3, 5, 0],
@@ -21,85 +29,42 @@ export const SINCE: Partial<Record<OpcodeName, Version>> = {
   setWatches2: [3, 6, 0],
   addWatch: [3, 6, 0],
   whoAmI: [3, 7, 0],
-} satisfies Partial<Record<keyof typeof Opcode, Version>>;
-
-/**
- * The releases of the servers that a session meets: each is asked once, and only when an
- * operation needs to know.
- */
-export class ServerVersions {
-  readonly #tls: TlsOptions | undefined;
-  readonly #asked = new Map<string, Promise<Version | undefined>>();
-  /** Undefined where a server does not say. */
-  readonly #known = new Map<string, Version | undefined>();
-  #isWanted = false;
-  /** The server that the last handshake was sent to. */
-  #greeted: Endpoint | undefined;
-
-  constructor(tls: TlsOptions | undefined) {
-    this.#tls = tls;
-  }
-
-  /** A handshake is about to leave to this server. */
-  greeting(endpoint: Endpoint): void {
-    this.#greeted = endpoint;
-    if (this.#isWanted) void this.ask(endpoint);
-  }
-
-  /**
-   * From now on each server is asked while its handshake is under way, so that the answer costs no
-   * time of its own.
-   */
-  askEach(): void {
-    this.#isWanted = true;
-    if (this.#greeted !== undefined) void this.ask(this.#greeted);
-  }
-
-  ask(endpoint: Endpoint): Promise<Version | undefined> {
-    const key = keyOf(endpoint);
-    const asked = this.#asked.get(key);
-    if (asked !== undefined) return asked;
-    const asking = askVersion(endpoint, this.#tls).then((version) => {
-      this.#known.set(key, version);
-      return version;
-    });
-    this.#asked.set(key, asking);
-    return asking;
-  }
-
-  /** It has said before that it knows the operation, or that it will not say. */
-  surelyHas(endpoint: Endpoint, name: OpcodeName): boolean {
-    const key = keyOf(endpoint);
-    return this.#known.has(key) && knows(this.#known.get(key), name);
-  }
-}
-
-/** Identifies a server by its address, not by its name. */
-export function keyOf({ ip, port }: Endpoint): string {
-  return `${ip} ${port}`;
-}
+};
 
 /**
  * Whether a server of this release has an operation; one that does not say is taken for a current
- * one.
+ * Apache ZooKeeper.
  */
-export function knows(version: Version | undefined, name: OpcodeName): boolean {
+export function knows(release: Release | undefined, name: OpcodeName): boolean {
+  if (release === undefined) return true;
+  if (release.product === "ClickHouse Keeper") return keeperHas(release, name);
   const least = SINCE[name];
-  return least === undefined || version === undefined || isAtLeast(version, least);
+  return least === undefined || release.version === undefined || isAtLeast(release.version, least);
 }
 
-/**
- * The server's release, by its `srvr`; undefined when it does not say (the word can be switched
- * off). Asked once per server, and only by operations that older servers lack.
- */
-export async function askVersion(
+/** Why a server of this release is not asked for an operation. */
+export function lacking({ product, version }: Release, name: OpcodeName): string {
+  const is = version === undefined ? "" : `; this server is ${version.join(".")}`;
+  if (product === "ZooKeeper") return `${name} needs ZooKeeper ${SINCE[name]?.join(".")}${is}`;
+  const rule = KEEPER[name];
+  if (rule === undefined || rule === "never") return `${name} is not on ClickHouse Keeper${is}`;
+  const [major, minor] = rule.since;
+  const from = `${major}.${minor}`;
+  const isOff = version !== undefined && isAtLeast(version, rule.since);
+  return isOff
+    ? `${name} is not on ClickHouse Keeper unless its feature flag is on${is}`
+    : `${name} is not on ClickHouse Keeper before ${from}${is}`;
+}
+
+/** The release of a server, by its `srvr`; undefined when it does not say (the word can be off). */
+export async function askRelease(
   endpoint: Endpoint,
   tls: TlsOptions | undefined,
-): Promise<Version | undefined> {
+): Promise<Release | undefined> {
   try {
     const server = { host: endpoint.ip, port: endpoint.port };
     const named = tls === undefined ? tls : { servername: endpoint.host, ...tls };
-    return parseVersion(await fourLetterWord(server, "srvr", named));
+    return parseRelease(await fourLetterWord(server, "srvr", named));
   } catch {
     // No answer to a courtesy question: assume a current release, as with a server that will not
     // say.
@@ -107,15 +72,12 @@ export async function askVersion(
   }
 }
 
-export function parseVersion(srvr: string): Version | undefined {
-  const found = /version:\s*(\d+)\.(\d+)\.(\d+)/i.exec(srvr);
-  return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : undefined;
-}
-
-export function isAtLeast(version: Version, least: Version): boolean {
-  for (let i = 0; i < least.length; i++) {
-    const difference = (version[i] ?? 0) - (least[i] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return true;
+/** Undefined for an answer without a version. */
+export function parseRelease(srvr: string): Release | undefined {
+  const found = /^([A-Za-z ]{0,40})version:\s*v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})/im.exec(srvr);
+  if (found === null) return undefined;
+  const [, name = "", ...numbers] = found;
+  const [major = 0, minor = 0, patch = 0] = numbers.map(Number);
+  const product = /clickhouse/i.test(name) ? "ClickHouse Keeper" : "ZooKeeper";
+  return { product, version: [major, minor, patch] };
 }

@@ -48,12 +48,12 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
 
   /** Starts looking for a server at once. */
   constructor(parts: SessionParts) {
-    const { options, clock, liveness } = parts;
+    const { liveness } = parts;
     this.#parts = parts;
     this.#handshake = new Handshake(parts, this);
     this.#replies = new ReplyReader(new ReplyHandler(parts, this));
     this.#heartbeat = new Heartbeat(liveness, this);
-    this.#search = new ServerSearch(options, this.#handshake, clock, this);
+    this.#search = new ServerSearch(parts, this.#handshake, this);
     this.#search.start();
     parts.state.connecting();
   }
@@ -74,6 +74,11 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
 
   get isReadOnly(): boolean {
     return this.#parts.state.isReadOnly;
+  }
+
+  /** The server attached to is ClickHouse Keeper. */
+  get isKeeper(): boolean {
+    return this.#handshake.isKeeper;
   }
 
   get lastZxid(): bigint {
@@ -141,8 +146,8 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
       closeSessionOn(link);
       return this.end(expired("the server has opened another session in its place"));
     }
-    const { options, state, liveness, requests, writer, reregistration, leases, watches } =
-      this.#parts;
+    const { options, state, liveness, requests, writer, reregistration } = this.#parts;
+    const { leases, watches, releases } = this.#parts;
     const { endpoint } = link;
     options.trace?.(
       `attached to ${endpoint.address}: session ${hexId(response.sessionId)}, timeout ${response.timeoutMs} ms`,
@@ -150,6 +155,7 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     const isReturn = this.#handshake.hasMetServer;
     const gapFrom = this.lastZxid;
     this.#handshake.accepted(response);
+    releases.attached(endpoint, this.#handshake);
     liveness.start(this.timeoutMs, this.#handshake.sentAt);
     this.#heartbeat.attach(this.timeoutMs);
     requests.attach(this.timeoutMs, endpoint);
@@ -223,14 +229,33 @@ export class SessionLife implements ServerSearchEvents, HeartbeatEvents, ReplyOu
     const { link } = writer;
     if (link === undefined) return;
     options.trace?.(`left ${link.endpoint.address}: ${why.says}`);
+    const isClosed = this.#isClosedByKeeper();
     this.#detach();
     link.destroy();
+    if (isClosed) return this.end(closed());
     this.#search.left(link.endpoint, why);
     this.#heartbeat.detach();
+    const isNew = this.#handshake.startOver();
+    if (!isNew && this.#handshake.isKeeper) return this.#endWithConnection(why);
     state.disconnected();
-    if (this.#handshake.startOver()) this.#heartbeat.stop();
+    if (isNew) this.#heartbeat.stop();
     this.#failUnanswered();
     this.#search.start();
+  }
+
+  /** ClickHouse Keeper answers closeSession by closing the connection. */
+  #isClosedByKeeper(): boolean {
+    return this.isClosing && this.#handshake.isKeeper && this.#parts.requests.awaited <= 1;
+  }
+
+  /**
+   * ClickHouse Keeper resumes no session: nothing is gained by waiting for a server, and until it
+   * has expired the session, its ephemerals are still there.
+   */
+  #endWithConnection(why: ConnectFailure): void {
+    this.#failUnanswered();
+    const says = `on ClickHouse Keeper a session ends with its connection (${why.says})`;
+    this.end(this.isClosing ? closed() : expired(says));
   }
 
   end(loss: Loss): void {

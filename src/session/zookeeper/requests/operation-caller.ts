@@ -10,7 +10,7 @@ import type {
   WatchKind,
   WatchListener,
 } from "../../session.ts";
-import { knows, SINCE, type Version } from "../connecting/server-version.ts";
+import { knows, lacking, type Release } from "../connecting/server-version.ts";
 import type { SessionLife } from "../lifetime/session-life.ts";
 import type { SessionParts } from "../session-parts.ts";
 import type { Forget, OneShotKind } from "../watches/watch-registry.ts";
@@ -218,7 +218,7 @@ export class OperationCaller {
    * long as the caller may.
    */
   async has(name: OpcodeName, options: CallOptions): Promise<boolean> {
-    return knows(await this.#serverVersion(name, options), name);
+    return knows(await this.#serverRelease(name, options), name);
   }
 
   /**
@@ -227,39 +227,34 @@ export class OperationCaller {
    */
   surelyHas(name: OpcodeName): boolean {
     const { endpoint } = this.#life;
-    const { versions } = this.#parts;
-    return endpoint !== undefined && versions.surelyHas(endpoint, name);
+    const { releases } = this.#parts;
+    return endpoint !== undefined && releases.surelyHas(endpoint, name);
   }
 
   /** Refuses an operation by name, without troubling a server that would answer by hanging up. */
   async require(name: OpcodeName, options: CallOptions): Promise<void> {
-    const version = await this.#serverVersion(name, options);
-    if (knows(version, name)) return;
-    const since = SINCE[name]?.join(".");
-    throw new OperationError(
-      "unimplemented",
-      `${name} needs ZooKeeper ${since}; this server is ${version?.join(".")}`,
-      {
-        hint: `server: ${this.#life.endpoint?.address ?? "none"}`,
-      },
-    );
+    const release = await this.#serverRelease(name, options);
+    if (release === undefined || knows(release, name)) return;
+    throw new OperationError("unimplemented", lacking(release, name), {
+      hint: `server: ${this.#life.endpoint?.address ?? "none"}`,
+    });
   }
 
-  #serverVersion(name: OpcodeName, options: CallOptions): Promise<Version | undefined> {
+  #serverRelease(name: OpcodeName, options: CallOptions): Promise<Release | undefined> {
     return limited(
       this.#parts.aborts,
-      this.#attachedVersion(),
+      this.#attachedRelease(),
       options,
       `no server to ask for ${name}`,
     );
   }
 
-  async #attachedVersion(): Promise<Version | undefined> {
-    const { versions } = this.#parts;
-    versions.askEach();
+  async #attachedRelease(): Promise<Release | undefined> {
+    const { releases } = this.#parts;
+    releases.askEach();
     await this.#life.whenConnected();
     const { endpoint } = this.#life;
-    return endpoint && awaited(versions.ask(endpoint));
+    return endpoint && awaited(releases.ask(endpoint));
   }
 }
 

@@ -2,7 +2,8 @@ import type { JuteWriter } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode } from "../../../wire/protocol.ts";
 import { writeMultiHeader } from "../../../wire/records.ts";
 import type { Endpoint } from "../connecting/link.ts";
-import { keyOf, knows, type ServerVersions } from "../connecting/server-version.ts";
+import { keyOf, type ServerReleases } from "../connecting/server-releases.ts";
+import { knows } from "../connecting/server-version.ts";
 import type { Request } from "./request.ts";
 import type { Ring } from "./ring.ts";
 
@@ -58,15 +59,15 @@ interface Server {
  * shares its number with the others.
  */
 export class ReadBatches {
-  readonly #versions: ServerVersions;
+  readonly #releases: ServerReleases;
   readonly #servers = new Map<string, Server>();
   #server: Server | undefined;
   #bytesPerRead = 0;
   #underWay = 0;
   #mostUnderWay = UNDER_WAY;
 
-  constructor(versions: ServerVersions) {
-    this.#versions = versions;
+  constructor(releases: ServerReleases) {
+    this.#releases = releases;
   }
 
   attach(endpoint: Endpoint): void {
@@ -142,7 +143,7 @@ export class ReadBatches {
   #ask(): void {
     const server = this.#server as Server;
     server.support = "asked";
-    void this.#versions.ask(server.endpoint).then((version) => {
+    void this.#releases.ask(server.endpoint).then((version) => {
       server.support = version !== undefined && knows(version, "multiRead") ? "untried" : "refused";
     });
   }

@@ -2,12 +2,14 @@ import { afterEach, describe, expect, test } from "vitest";
 import { parseConnectString } from "../../../../src/session/connect-string.ts";
 import type { Endpoint } from "../../../../src/session/zookeeper/connecting/link.ts";
 import {
-  askVersion,
-  isAtLeast,
-  parseVersion,
+  askRelease,
+  parseRelease,
   SINCE,
-  type Version,
 } from "../../../../src/session/zookeeper/connecting/server-version.ts";
+import {
+  isAtLeast,
+  type Version,
+} from "../../../../src/session/zookeeper/connecting/version-number.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { type FakeServer, startFakeServer } from "../../../support/fake-server.ts";
 import { freePort } from "../../../support/free-port.ts";
@@ -18,7 +20,7 @@ function endpointOf(address: string): Endpoint {
   return { address, host, ip: host, port };
 }
 
-describe("parseVersion", () => {
+describe("parseRelease", () => {
   test.each<[string, Version | undefined]>([
     [
       "Zookeeper version: 3.4.14-4c25d480e66aadd371de8bd2fd8da255ac140bcf, built on 03/06/2019",
@@ -31,7 +33,17 @@ describe("parseVersion", () => {
     ["This ZooKeeper instance is not currently serving requests", undefined],
     ["", undefined],
   ])("reads '%s'", (text, version) => {
-    expect(parseVersion(text)).toEqual(version);
+    expect(parseRelease(text)).toEqual(version && { product: "ZooKeeper", version });
+  });
+
+  test.each<[string, Version]>([
+    [
+      "ClickHouse Keeper version: v23.3.1.2823-46e85357ce2da2a99f56ee83a079e892d7ec3726",
+      [23, 3, 1],
+    ],
+    ["ClickHouse Keeper version: v21.11.1.1-prestable-7a4a0b0edef0ad6e0aa662cd3b90", [21, 11, 1]],
+  ])("knows ClickHouse Keeper by '%s'", (text, version) => {
+    expect(parseRelease(text)).toEqual({ product: "ClickHouse Keeper", version });
   });
 });
 
@@ -51,7 +63,7 @@ test("no operation is younger than the newest server", () => {
   for (const since of Object.values(SINCE)) expect(isAtLeast([3, 9, 0], since)).toBe(true);
 });
 
-describe("askVersion", () => {
+describe("askRelease", () => {
   let server: FakeServer | undefined;
 
   afterEach(async () => {
@@ -60,23 +72,26 @@ describe("askVersion", () => {
   });
 
   test("asks a real server", async () => {
-    const version = await askVersion(endpointOf(sharedServer()), undefined);
-    expect(version).toEqual([3, expect.any(Number), expect.any(Number)]);
-    expect(isAtLeast(version as Version, [3, 5, 0])).toBe(true);
+    const release = await askRelease(endpointOf(sharedServer()), undefined);
+    expect(release).toEqual({
+      product: "ZooKeeper",
+      version: [3, expect.any(Number), expect.any(Number)],
+    });
+    expect(isAtLeast(release?.version as Version, [3, 5, 0])).toBe(true);
   });
 
   test("is content without an answer", async () => {
     expect(
-      await askVersion(endpointOf(`127.0.0.1:${await freePort()}`), undefined),
+      await askRelease(endpointOf(`127.0.0.1:${await freePort()}`), undefined),
     ).toBeUndefined();
     server = await startFakeServer({ onConnection: (connection) => connection.close() });
-    expect(await askVersion(endpointOf(server.address), undefined)).toBeUndefined();
+    expect(await askRelease(endpointOf(server.address), undefined)).toBeUndefined();
   });
 
   test("does not wait for a server that says nothing", async () => {
     server = await startFakeServer();
     const startedAt = performance.now();
-    expect(await askVersion(endpointOf(server.address), undefined)).toBeUndefined();
+    expect(await askRelease(endpointOf(server.address), undefined)).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(4_500);
     expect(server.connections).toHaveLength(1);
     await eventually(() => server?.connections[0]?.isOpen === false);

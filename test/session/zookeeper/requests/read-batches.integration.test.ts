@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Data, Session } from "../../../../src/session/session.ts";
-import type { ServerVersions } from "../../../../src/session/zookeeper/connecting/server-version.ts";
+import type { ServerReleases } from "../../../../src/session/zookeeper/connecting/server-releases.ts";
 import { ReadBatches } from "../../../../src/session/zookeeper/requests/read-batches.ts";
 import { Request } from "../../../../src/session/zookeeper/requests/request.ts";
 import { RequestQueue } from "../../../../src/session/zookeeper/requests/request-queue.ts";
@@ -245,8 +245,8 @@ function startQueue(): {
   framesOf(reads: number, options?: { onlyRepeatable: boolean }): number;
 } {
   const batches = new ReadBatches({
-    ask: async () => [3, 8, 0] as const,
-  } as unknown as ServerVersions);
+    ask: async () => ({ product: "ZooKeeper", version: [3, 8, 0] as const }),
+  } as unknown as ServerReleases);
   batches.attach({ address: "a:1", host: "a", ip: "127.0.0.1", port: 1 });
   const queue = new RequestQueue(batches);
   const framesOf = (reads: number, options?: { onlyRepeatable: boolean }) => {
