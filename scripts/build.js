@@ -15,6 +15,8 @@ const PACKAGES = [...BY_NAME, ...BY_DEFAULT];
 
 /** @satisfies {import("esbuild").BuildOptions} */
 const common = {
+  // Not a dependency: whoever wants Kerberos installs it (docs/adr/0013-kerberos.md).
+  external: ["koffi"],
   absWorkingDir: root,
   outdir: "dist",
   bundle: true,
@@ -51,11 +53,15 @@ await Promise.all([
     ...commonJs,
     entryPoints: ["src/main.ts"],
     alias: Object.fromEntries(PACKAGES.map((name) => [name, `./${name}.cjs`])),
-    external: PACKAGES.map((name) => `./${name}.cjs`),
+    external: [...common.external, ...PACKAGES.map((name) => `./${name}.cjs`)],
   }),
   build({
     ...commonJs,
-    entryPoints: [...BY_NAME.map(asEntry), { in: "src/processes/watchdog.ts", out: "watchdog" }],
+    entryPoints: [
+      ...BY_NAME.map(asEntry),
+      { in: "src/processes/watchdog.ts", out: "watchdog" },
+      { in: "src/session/zookeeper/sasl/gssapi/gssapi-program.ts", out: "gssapi" },
+    ],
   }),
   // Imported from CommonJS, what `import x` finds is all of the module's exports.
   build({

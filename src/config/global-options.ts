@@ -83,15 +83,39 @@ export const globalOptions = [
   },
   {
     name: "sasl",
-    value: "digest:USER",
+    value: "MECHANISM",
     env: "ZKSH_SASL",
-    summary: "log in by SASL DIGEST-MD5; the password is asked for",
+    summary: "digest:USER (asks for the password) or gssapi (Kerberos)",
   },
   {
     name: "sasl-file",
     value: "FILE",
     env: "ZKSH_SASL_FILE",
     summary: "the password, or digest:USER:PASSWORD (mode 0600)",
+  },
+  {
+    name: "sasl-service",
+    value: "NAME",
+    env: "ZKSH_SASL_SERVICE",
+    summary: "the service of the server's Kerberos principal (default zookeeper)",
+  },
+  {
+    name: "sasl-host",
+    value: "HOST",
+    env: "ZKSH_SASL_HOST",
+    summary: "the host of that principal (default: the one connected to)",
+  },
+  {
+    name: "keytab",
+    value: "FILE",
+    env: "ZKSH_KEYTAB",
+    summary: "log in with a key of this file instead of the ticket cache",
+  },
+  {
+    name: "principal",
+    value: "NAME",
+    env: "ZKSH_PRINCIPAL",
+    summary: "whose key or ticket, when there are several",
   },
   {
     name: "jaas",

@@ -1,6 +1,6 @@
 /** Reads JAAS login configurations, by the rules of the JDK's ConfigFile. */
 import { UsageError } from "../errors.ts";
-import type { DigestUser } from "./sasl-settings.ts";
+import type { GssapiOptions, SaslOptions } from "../session/options.ts";
 
 interface LoginModule {
   readonly className: string;
@@ -9,8 +9,8 @@ interface LoginModule {
 
 type Sections = ReadonlyMap<string, readonly LoginModule[]>;
 
-/** The user of a section of `file`. Messages never repeat a value. Throws UsageError. */
-export function jaasUser(text: string, file: string, section: string): Required<DigestUser> {
+/** The login of a section of `file`. Messages never repeat a password. Throws UsageError. */
+export function jaasLogin(text: string, file: string, section: string): SaslOptions {
   const sections = parseJaas(text, file);
   const modules = sections.get(section);
   const where = `section ${section} of ${file}`;
@@ -23,22 +23,64 @@ export function jaasUser(text: string, file: string, section: string): Required<
           : `it has ${names.join(", ")}: name one with --jaas ${file}#${names[0]}`,
     });
   }
-  const digest = modules.find(({ className }) => isModule(className, "DigestLoginModule"));
-  if (digest === undefined) throw otherModule(where, modules);
-  const [username, password] = ["username", "password"].map((name) => digest.options.get(name));
-  if (!username) throw new UsageError(`no username in ${where}`);
-  if (password === undefined) throw new UsageError(`no password in ${where}`);
-  return { username, password };
+  const moduleOf = (name: string) => modules.find(({ className }) => isModule(className, name));
+  // Beside a password, Kerberos is what Java clients try without a need for it.
+  const digest = moduleOf("DigestLoginModule");
+  if (digest !== undefined) return digestLogin(digest.options, where);
+  const kerberos = moduleOf("Krb5LoginModule");
+  if (kerberos !== undefined) return kerberosLogin(kerberos.options, where);
+  const names = modules.map(({ className }) => className).join(", ");
+  throw new UsageError(
+    `${where} has no DigestLoginModule and no Krb5LoginModule, but ${names || "nothing"}`,
+  );
 }
 
-function otherModule(where: string, modules: readonly LoginModule[]): UsageError {
-  if (modules.some(({ className }) => isModule(className, "Krb5LoginModule")))
-    return new UsageError(
-      `${where} logs in by Kerberos (Krb5LoginModule): zksh has no GSSAPI, which that needs`,
-      { hint: "zksh logs in by DIGEST-MD5: --sasl digest:USER, or a DigestLoginModule" },
-    );
-  const names = modules.map(({ className }) => className).join(", ");
-  return new UsageError(`${where} has no DigestLoginModule, but ${names || "nothing"}`);
+function digestLogin(options: LoginModule["options"], where: string): SaslOptions {
+  const [username, password] = ["username", "password"].map((name) => options.get(name));
+  if (!username) throw new UsageError(`no username in ${where}`);
+  if (password === undefined) throw new UsageError(`no password in ${where}`);
+  return { mechanism: "DIGEST-MD5", username, password };
+}
+
+/** Options that say how Java stores and asks for things have no meaning here. */
+const OF_JAVA: readonly string[] = [
+  "storeKey",
+  "doNotPrompt",
+  "renewTGT",
+  "refreshKrb5Config",
+  "debug",
+  "useFirstPass",
+  "tryFirstPass",
+  "storePass",
+  "clearPass",
+];
+const HONOURED: readonly string[] = [
+  "useKeyTab",
+  "keyTab",
+  "principal",
+  "useTicketCache",
+  "ticketCache",
+];
+
+/** A keytab wins over tickets: it can log in again when they have expired. */
+function kerberosLogin(options: LoginModule["options"], where: string): GssapiOptions {
+  const unknown = [...options.keys()].find((name) => ![...OF_JAVA, ...HONOURED].includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`zksh does not know the option ${unknown} of ${where}`, {
+      hint: "remove it, or log in with --sasl gssapi",
+    });
+  const isOn = (name: string) => options.get(name)?.toLowerCase() === "true";
+  const [keytab, cache] = [options.get("keyTab"), options.get("ticketCache")];
+  const principal = options.get("principal");
+  const who = { mechanism: "GSSAPI", ...(principal && { principal }) } as const;
+  if (isOn("useKeyTab")) {
+    if (!keytab) throw new UsageError(`no keyTab in ${where}`);
+    return { ...who, keytab: keytab.replace(/^FILE:/, "") };
+  }
+  if (isOn("useTicketCache")) return { ...who, ...(cache && { ticketCache: cache }) };
+  throw new UsageError(`${where} uses neither a keytab nor the ticket cache`, {
+    hint: 'add useTicketCache=true, or useKeyTab=true keyTab="FILE"',
+  });
 }
 
 /** With or without the package. */

@@ -1,6 +1,7 @@
 /** The login of a session: the settings together with what is in files, or typed. */
+import { resolve } from "node:path";
 import { UsageError } from "../errors.ts";
-import type { SaslOptions } from "../session/options.ts";
+import type { GssapiOptions, SaslOptions } from "../session/options.ts";
 import { type DigestUser, parseDigestUser, type SaslSetting } from "./sasl-settings.ts";
 
 /** Files of passwords are short. */
@@ -14,19 +15,38 @@ export interface LoginSources {
 
 /** Throws UsageError, or what `askPassword` throws. */
 export async function saslLogin(setting: SaslSetting, sources: LoginSources): Promise<SaslOptions> {
-  const { username, password } =
-    setting.from === "jaas" ? await fromJaas(setting, sources) : await fromUser(setting, sources);
-  return { mechanism: "DIGEST-MD5", username, password };
+  if (setting.from === "jaas") return fromJaas(setting, sources);
+  if (setting.from === "user")
+    return { mechanism: "DIGEST-MD5", ...(await fromUser(setting, sources)) };
+  const { from: _, ...options } = setting;
+  return gssapi(options, "--keytab", sources);
 }
 
 async function fromJaas(
-  { file, section }: Extract<SaslSetting, { from: "jaas" }>,
+  { file, section, service, host }: Extract<SaslSetting, { from: "jaas" }>,
   sources: LoginSources,
-): Promise<Required<DigestUser>> {
+): Promise<SaslOptions> {
   const text = await readText("--jaas", file, sources);
   // Rarely used: loaded only then.
-  const { jaasUser } = await import("./jaas.ts");
-  return jaasUser(text, file, section);
+  const { jaasLogin } = await import("./jaas.ts");
+  const login = jaasLogin(text, file, section);
+  if (login.mechanism === "DIGEST-MD5") return login;
+  const server = { ...(service && { service }), ...(host && { host }) };
+  return gssapi({ ...login, ...server }, `keyTab in ${file}`, sources);
+}
+
+/** Notices here that a keytab cannot be read: the Kerberos library only says that it has no key. */
+async function gssapi(
+  { keytab, ...options }: Omit<GssapiOptions, "mechanism">,
+  option: string,
+  { readFile }: LoginSources,
+): Promise<SaslOptions> {
+  if (keytab !== undefined) await readFile(option, keytab);
+  return {
+    mechanism: "GSSAPI",
+    ...options,
+    ...(keytab !== undefined && { keytab: resolve(keytab) }),
+  };
 }
 
 async function fromUser(

@@ -66,7 +66,7 @@ function keeperPasswordOf(contents: Buffer): Buffer {
 
 /** Files that hold a secret, by the option or property that names them. */
 const SECRET_FILE =
-  /^(--auth-file|--sasl-file|--keeper-password-file|--jaas|--tls-key|zookeeper\.ssl\.keystore\.location)$/i;
+  /^(--auth-file|--sasl-file|--keeper-password-file|--jaas|--keytab|keyTab in .*|--tls-key|zookeeper\.ssl\.keystore\.location)$/is;
 
 interface Files {
   readFile(path: string): Promise<Buffer>;

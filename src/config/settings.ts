@@ -106,7 +106,8 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
 function refuseOtherServers(flags: GlobalFlags): void {
   const other = globalOptions.find(
     ({ name }) =>
-      /^(server|tls|client-conf|sasl|jaas|keeper)/.test(name) && flags[name] !== undefined,
+      /^(server|tls|client-conf|sasl|jaas|keytab|principal|keeper)/.test(name) &&
+      flags[name] !== undefined,
   );
   if (other) throw new UsageError(`--embedded cannot be combined with ${globalSpelling(other)}`);
 }

@@ -105,7 +105,7 @@ const DETAILS: ReadonlySet<LockProgress["event"]> = new Set([
 function lossText({ reason, isRefused }: Extract<LockProgress, { event: "lost" }>): string {
   if (reason === "node-deleted") return "another client deleted its znode";
   return isRefused
-    ? "the server refused to log the session in again, which ended it"
+    ? "the session could not log in again on a reconnect, which ended it"
     : "the session ended";
 }
 

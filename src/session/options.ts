@@ -25,13 +25,35 @@ export interface TlsOptions {
 }
 
 /**
- * A login by SASL DIGEST-MD5. It is another thing than the scheme `digest` of
- * {@link SessionOptions.auth}: ACLs name its user as `sasl:USER`.
+ * A login by SASL. It is another thing than the schemes of {@link SessionOptions.auth}: ACLs name
+ * its user as `sasl:USER`.
  */
-export interface SaslOptions {
+export type SaslOptions = DigestMd5Options | GssapiOptions;
+
+/** A login with a password, by DIGEST-MD5. */
+export interface DigestMd5Options {
   readonly mechanism: "DIGEST-MD5";
   readonly username: string;
   readonly password: string;
+}
+
+/**
+ * A login by Kerberos, with the tickets of the default cache unless told otherwise. It needs the
+ * package koffi, and the system's GSSAPI library. Each connection takes new credentials, so that a
+ * session can live longer than a ticket.
+ */
+export interface GssapiOptions {
+  readonly mechanism: "GSSAPI";
+  /** The service in the server's principal; `zookeeper` unless told. */
+  readonly service?: string;
+  /** The host in the server's principal, when it is not the host connected to. */
+  readonly host?: string;
+  /** The absolute path of a file of keys, used instead of tickets. */
+  readonly keytab?: string;
+  /** Whose tickets or keys, when there are several. */
+  readonly principal?: string;
+  /** The name of a ticket cache, such as `FILE:/tmp/krb5cc_1`. */
+  readonly ticketCache?: string;
 }
 
 /** Everything needed to open a session. */
@@ -69,8 +91,8 @@ export interface SessionOptions {
   readonly keeperPassword?: Buffer;
   /**
    * Logs the session in by SASL, on each of its connections before anything else. A server that
-   * refuses the login, does not do SASL, or does not prove that it knows the password too ends the
-   * session, with a PermissionError.
+   * refuses the login, does not do SASL, or does not prove itself ends the session, with a
+   * PermissionError.
    *
    * @example
    * ```ts

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { jaasUser } from "../../src/config/jaas.ts";
+import { jaasLogin } from "../../src/config/jaas.ts";
 
 const MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule";
 const SECTION_HINT =
@@ -37,12 +37,41 @@ test.each([
     user: { username: "bob", password: "" },
   },
 ])("reads $name", ({ text, user }) => {
-  expect(jaasUser(text, "f", "Client")).toEqual(user);
+  expect(jaasLogin(text, "f", "Client")).toEqual({ mechanism: "DIGEST-MD5", ...user });
 });
 
 test("reads the section that is named", () => {
   const text = `A { ${MODULE} required username="a" password="1"; }; B { ${MODULE} required username="b" password="2"; };`;
-  expect(jaasUser(text, "f", "B")).toEqual({ username: "b", password: "2" });
+  expect(jaasLogin(text, "f", "B")).toEqual({
+    mechanism: "DIGEST-MD5",
+    username: "b",
+    password: "2",
+  });
+});
+
+const KERBEROS = "com.sun.security.auth.module.Krb5LoginModule";
+
+test.each([
+  {
+    options:
+      'useKeyTab=true storeKey=true keyTab="/etc/zk.keytab" principal="a/h@B" doNotPrompt=true',
+    login: { keytab: "/etc/zk.keytab", principal: "a/h@B" },
+  },
+  { options: "useTicketCache=true", login: {} },
+  {
+    options: 'useTicketCache=TRUE ticketCache="/tmp/cc" principal="a@B" renewTGT=true',
+    login: { ticketCache: "/tmp/cc", principal: "a@B" },
+  },
+  {
+    options: 'useKeyTab=true useTicketCache=true keyTab="FILE:/k"',
+    login: { keytab: "/k" },
+  },
+  { options: 'useKeyTab=false keyTab="/k" useTicketCache=true', login: {} },
+])("reads a Krb5LoginModule with $options", ({ options, login }) => {
+  expect(jaasLogin(`Client { ${KERBEROS} required ${options}; };`, "f", "Client")).toEqual({
+    mechanism: "GSSAPI",
+    ...login,
+  });
 });
 
 test.each([
@@ -54,16 +83,27 @@ test.each([
     hint: "it has KafkaClient, Server: name one with --jaas f#KafkaClient",
   },
   {
-    name: "Kerberos",
-    text: 'Client { com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true keyTab="/k" principal="a@B"; };',
-    message:
-      "section Client of f logs in by Kerberos (Krb5LoginModule): zksh has no GSSAPI, which that needs",
-    hint: "zksh logs in by DIGEST-MD5: --sasl digest:USER, or a DigestLoginModule",
+    name: "Kerberos without a keytab",
+    text: `Client { ${KERBEROS} required useKeyTab=true; };`,
+    message: "no keyTab in section Client of f",
+  },
+  {
+    name: "Kerberos with a password",
+    text: `Client { ${KERBEROS} required principal="a@B"; };`,
+    message: "section Client of f uses neither a keytab nor the ticket cache",
+    hint: 'add useTicketCache=true, or useKeyTab=true keyTab="FILE"',
+  },
+  {
+    name: "an option of Kerberos that it does not know",
+    text: `Client { ${KERBEROS} required useTicketCache=true isInitiator=false; };`,
+    message: "zksh does not know the option isInitiator of section Client of f",
+    hint: "remove it, or log in with --sasl gssapi",
   },
   {
     name: "another module",
     text: "Client { org.x.PlainLoginModule required username=a; };",
-    message: "section Client of f has no DigestLoginModule, but org.x.PlainLoginModule",
+    message:
+      "section Client of f has no DigestLoginModule and no Krb5LoginModule, but org.x.PlainLoginModule",
   },
   {
     name: "no username",
@@ -98,7 +138,7 @@ test.each([
     message: "a second section A in line 2 of f",
   },
 ])("refuses $name, and repeats no value", ({ text, message, hint }) => {
-  expect(() => jaasUser(text, "f", "Client")).toThrow(
+  expect(() => jaasLogin(text, "f", "Client")).toThrow(
     expect.objectContaining({ name: "UsageError", message, ...(hint && { hint }) }),
   );
 });

@@ -10,6 +10,8 @@ const files = {
   lines: "one\ntwo\n",
   empty: "\n",
   "c.jaas": 'Client { DigestLoginModule required username="ann" password="p"; };',
+  "k.jaas":
+    'Client { Krb5LoginModule required useKeyTab=true keyTab="secret" principal="ann@A"; };',
   "long.jaas": "x".repeat(65_537),
 };
 const bob = { mechanism: "DIGEST-MD5", username: "bob", password: "bobsecret" };
@@ -69,6 +71,49 @@ describe("a session logs in", () => {
       env: { ZKSH_SASL_FILE: "none" },
       sasl: bob,
     },
+    { name: "by Kerberos", words: ["--sasl", "gssapi"], sasl: { mechanism: "GSSAPI" } },
+    {
+      name: "by Kerberos with a keytab, at a server of another name",
+      words: [
+        ..."--sasl GSSAPI --keytab secret --principal ann@A".split(" "),
+        ..."--sasl-service zk --sasl-host h".split(" "),
+      ],
+      sasl: {
+        mechanism: "GSSAPI",
+        keytab: resolve("secret"),
+        principal: "ann@A",
+        service: "zk",
+        host: "h",
+      },
+    },
+    {
+      name: "by Kerberos, as variables say it",
+      env: {
+        ZKSH_SASL: "gssapi",
+        ZKSH_KEYTAB: "secret",
+        ZKSH_PRINCIPAL: "ann",
+        ZKSH_SASL_SERVICE: "zk",
+        ZKSH_SASL_HOST: "h",
+      },
+      sasl: {
+        mechanism: "GSSAPI",
+        keytab: resolve("secret"),
+        principal: "ann",
+        service: "zk",
+        host: "h",
+      },
+    },
+    {
+      name: "with a password, whatever variables of Kerberos are there",
+      words: ["--sasl", "digest:bob:bobsecret"],
+      env: { ZKSH_SASL: "gssapi", ZKSH_KEYTAB: "none", ZKSH_PRINCIPAL: "ann" },
+      sasl: bob,
+    },
+    {
+      name: "by the Kerberos of a JAAS file, at a server of another name",
+      words: ["--jaas", "k.jaas", "--sasl-host", "h"],
+      sasl: { mechanism: "GSSAPI", keytab: resolve("secret"), principal: "ann@A", host: "h" },
+    },
     {
       name: "not to a socket in the file system",
       words: ["-s", "unix:/s"],
@@ -86,17 +131,46 @@ describe("is a mistake", () => {
     {
       words: ["--sasl", "hunter2"],
       stderr:
-        "error: no mechanism in --sasl\n  use digest:USER, for example --sasl digest:bob, and --sasl-file FILE\n",
+        "error: no mechanism in --sasl\n  use digest:USER, for example --sasl digest:bob, and --sasl-file FILE; or gssapi for Kerberos\n",
     },
     {
       words: ["--sasl", "digest::x"],
       stderr:
-        "error: no user in --sasl\n  use digest:USER, for example --sasl digest:bob, and --sasl-file FILE\n",
+        "error: no user in --sasl\n  use digest:USER, for example --sasl digest:bob, and --sasl-file FILE; or gssapi for Kerberos\n",
     },
     {
-      words: ["--sasl", "gssapi"],
+      words: ["--sasl", "gssapi:ann"],
       stderr:
-        "error: --sasl asks for GSSAPI (Kerberos), which zksh does not have\n  zksh logs in by DIGEST-MD5: --sasl digest:USER\n",
+        "error: --sasl has more than gssapi\n  use --sasl gssapi, with --keytab FILE and --principal NAME where needed\n",
+    },
+    {
+      words: ["--sasl", "gssapi", "--sasl-file", "secret"],
+      stderr:
+        "error: --sasl-file is for DIGEST-MD5, and --sasl asks for Kerberos\n  remove one of them; Kerberos takes --keytab FILE\n",
+    },
+    {
+      words: ["--keytab", "secret"],
+      stderr: "error: --keytab is for Kerberos\n  add --sasl gssapi\n",
+    },
+    {
+      words: ["--sasl", "digest:bob:x", "--sasl-host", "h"],
+      stderr: "error: --sasl-host is for Kerberos\n  remove it, or log in with --sasl gssapi\n",
+    },
+    {
+      words: ["--jaas", "c.jaas", "--principal", "ann"],
+      stderr: "error: --principal and --jaas both say who logs in\n  remove one of them\n",
+    },
+    {
+      words: ["--sasl", "gssapi", "--keytab", "none"],
+      stderr: "error: cannot read none (--keytab): no such file\n",
+    },
+    {
+      words: ["--sasl", "gssapi", "--sasl-service", "zk/h"],
+      stderr: "error: bad value 'zk/h' for --sasl-service\n",
+    },
+    {
+      words: ["--embedded", "--keytab", "secret"],
+      stderr: "error: --embedded cannot be combined with --keytab\n",
     },
     {
       words: ["--sasl", "digest:bob", "--jaas", "c.jaas"],
@@ -176,8 +250,10 @@ describe("is warned of", () => {
   test.each([
     ["--sasl-file", "whole"],
     ["--jaas", "c.jaas"],
+    ["--keytab", "secret"],
   ])("%s %s, when other users can read it", async (option, file) => {
-    const { stderr } = await get([option, file], { isReadableByOthers: async () => true });
+    const more = option === "--keytab" ? ["--sasl", "gssapi"] : [];
+    const { stderr } = await get([...more, option, file], { isReadableByOthers: async () => true });
     expect(stderr).toBe(
       `warning: other users can read ${file} (${option}): run chmod 600 ${file}\n`,
     );
@@ -185,26 +261,44 @@ describe("is warned of", () => {
 });
 
 /** Empty variables are as none: they take away what the environment has. */
+const NONE = {
+  ZKSH_SASL: "",
+  ZKSH_SASL_FILE: "",
+  ZKSH_JAAS: "",
+  ZKSH_SASL_SERVICE: "",
+  ZKSH_SASL_HOST: "",
+  ZKSH_KEYTAB: "",
+  ZKSH_PRINCIPAL: "",
+};
+
 test.each([
   [{}, {}, {}],
-  [{ sasl: ["digest:bob:pw"] }, {}, { ZKSH_SASL: "digest:bob", ZKSH_SASL_FILE: "", ZKSH_JAAS: "" }],
-  [
-    {},
-    { ZKSH_SASL: "digest:bob:pw" },
-    { ZKSH_SASL: "digest:bob", ZKSH_SASL_FILE: "", ZKSH_JAAS: "" },
-  ],
+  [{ sasl: ["digest:bob:pw"] }, {}, { ...NONE, ZKSH_SASL: "digest:bob" }],
+  [{}, { ZKSH_SASL: "digest:bob:pw" }, { ...NONE, ZKSH_SASL: "digest:bob" }],
   [
     { sasl: ["digest:bob"], "sasl-file": ["f"] },
     { ZKSH_JAAS: "j" },
-    { ZKSH_SASL: "digest:bob", ZKSH_SASL_FILE: resolve("f"), ZKSH_JAAS: "" },
+    { ...NONE, ZKSH_SASL: "digest:bob", ZKSH_SASL_FILE: resolve("f") },
   ],
   [
-    { jaas: ["j#Admin"] },
+    { jaas: ["j#Admin"], "sasl-host": ["h"] },
     { ZKSH_SASL: "digest:bob:pw" },
-    { ZKSH_SASL: "", ZKSH_SASL_FILE: "", ZKSH_JAAS: `${resolve("j")}#Admin` },
+    { ...NONE, ZKSH_JAAS: `${resolve("j")}#Admin`, ZKSH_SASL_HOST: "h" },
+  ],
+  [{ sasl: ["gssapi"] }, {}, { ...NONE, ZKSH_SASL: "gssapi" }],
+  [
+    { sasl: ["gssapi"], keytab: ["k"] },
+    { ZKSH_PRINCIPAL: "ann", ZKSH_SASL_SERVICE: "zk" },
+    {
+      ...NONE,
+      ZKSH_SASL: "gssapi",
+      ZKSH_KEYTAB: resolve("k"),
+      ZKSH_PRINCIPAL: "ann",
+      ZKSH_SASL_SERVICE: "zk",
+    },
   ],
 ])(
-  "programs get the user and the names of files of %j %j, and no password",
+  "programs get who logs in and the names of files of %j %j, and no password",
   (flags, env, passed) => {
     expect(readSettings(flags, { env, programName: "zksh" }).environment).toEqual(passed);
   },

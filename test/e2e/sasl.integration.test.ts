@@ -152,7 +152,7 @@ test("a server that requires SASL says so, and the hint names the JAAS file of J
     stdout: "",
     stderr:
       `error: ${required.server.address} requires a SASL login (SessionClosedRequireSaslAuth)\n` +
-      "  log in with --sasl digest:USER, or with --jaas FILE as Java clients do\n",
+      "  log in with --sasl digest:USER or --sasl gssapi, or with --jaas FILE as Java clients do\n",
   });
   const env = { JVMFLAGS: "-Xmx1g -Djava.security.auth.login.config=/etc/zk.jaas" };
   const java = await run(required, ["ls", "/"], { env });
@@ -172,7 +172,7 @@ describe("ACLs", () => {
     expect(refused).toMatchObject({
       code: 4,
       stderr: expect.stringContaining(
-        "\n  the ACL of /mine names sasl:bob: log in with --sasl digest:bob\n",
+        "\n  the ACL of /mine names sasl:bob: log in with --sasl digest:bob, or with --sasl gssapi (Kerberos)\n",
       ),
     });
     const env = { CLIENT_JVMFLAGS: '-Djava.security.auth.login.config="/etc/zk client.jaas"' };
@@ -396,7 +396,7 @@ test("a login that is refused on a reconnect stops the command of a lock, with e
   await server.server.restart();
   const { code, stderr } = await zksh.result;
   expect(stderr).toContain(
-    "\nlost /l: the server refused to log the session in again, which ended it\nsent KILL to process",
+    "\nlost /l: the session could not log in again on a reconnect, which ended it\nsent KILL to process",
   );
   expect(code).toBe(120);
 });

@@ -94,6 +94,15 @@ export const needs: readonly Need[] = [
     isPresent: () => existsSync("/usr/bin/python3"),
     usedBy: new RegExp(`${JAVA_PEERS.source}|lock-scene`),
   },
+  ...[
+    { name: "a KDC", package: "krb5-kdc", path: "/usr/sbin/krb5kdc" },
+    { name: "kadmin", package: "krb5-admin-server", path: "/usr/sbin/kadmin.local" },
+    { name: "kinit", package: "krb5-user", path: "/usr/bin/kinit" },
+  ].map(({ path, ...need }) => ({
+    ...need,
+    isPresent: () => existsSync(path),
+    usedBy: /support\/kdc\.ts/,
+  })),
   {
     // Turns a model into a C program that searches it.
     name: "spin",

@@ -41,7 +41,7 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl " +
       "digest:USER; getAcl shows the permissions",
     "sasl-refused":
-      "check the user and the password; servers newer than 3.9.5 refuse every DIGEST-MD5 login " +
+      "check the user and the password; a server may also want Kerberos (--sasl gssapi); servers newer than 3.9.5 refuse every DIGEST-MD5 login " +
       "unless they are started with -Dzookeeper.fips-mode=false",
     "sasl-ignored":
       "check the user and the password; writes that left with the login may have been carried out " +
@@ -49,7 +49,23 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "sasl-not-offered":
       "leave out --sasl or --jaas, or give the server a JAAS file with a section Server and an " +
       "authProvider for SASL",
-    "sasl-required": "log in with --sasl digest:USER, or with --jaas FILE as Java clients do",
+    "sasl-required":
+      "log in with --sasl digest:USER or --sasl gssapi, or with --jaas FILE as Java clients do",
+    "sasl-ticket-refused":
+      "the server's log has the reason: it wants DIGEST-MD5 (--sasl digest:USER), has another key " +
+      "than the KDC, or its clock differs",
+    "sasl-no-credentials": "run kinit, or log in with --keytab FILE and --principal NAME",
+    "sasl-ticket-expired": "run kinit again, or log in with --keytab FILE, which needs no tickets",
+    "sasl-unknown-service":
+      "name the service and the host of the server's principal with --sasl-service NAME and " +
+      "--sasl-host HOST",
+    "sasl-kdc-unreachable":
+      "check the realm and its KDCs in /etc/krb5.conf, or in the file that KRB5_CONFIG names",
+    "sasl-package-missing":
+      "install it where zksh is installed: npm install -g koffi for a global zksh",
+    "sasl-library-missing":
+      "install MIT Kerberos: libgssapi-krb5-2 (Debian, Ubuntu), krb5-libs (Fedora, Red Hat), krb5 " +
+      "(Alpine, Homebrew)",
     "sasl-unproved":
       "the server may be another one that only looks like yours: check its address, and use --tls",
     "sasl-unavailable": "run zksh with a Node.js that is not in FIPS mode",

@@ -84,12 +84,18 @@ async function aclOf(
   }
 }
 
+/** A principal of Kerberos tells itself by its realm; a shortened one looks like another user. */
+function loginOf(user: string): string {
+  if (/[@/]/.test(user)) return "--sasl gssapi";
+  return `--sasl ${quoteWord(`digest:${user}`)}, or with --sasl gssapi (Kerberos)`;
+}
+
 /** The commonest confusion: the scheme digest is not SASL DIGEST-MD5, and each needs its option. */
 function hintOf(path: string, acl: readonly Acl[], jaas: string | undefined): string | undefined {
   const named = (scheme: string) => acl.find((entry) => entry.scheme === scheme)?.id;
   const sasl = named("sasl");
   if (sasl !== undefined)
-    return `the ACL of ${path} names sasl:${sasl}: log in with ${jaas ?? `--sasl ${quoteWord(`digest:${sasl}`)}`}`;
+    return `the ACL of ${path} names sasl:${sasl}: log in with ${jaas ?? loginOf(sasl)}`;
   const x509 = named("x509");
   if (x509 !== undefined)
     return `the ACL of ${path} names x509:${x509}: connect with its certificate, --tls-cert and --tls-key`;

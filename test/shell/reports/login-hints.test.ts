@@ -30,8 +30,15 @@ describe("after NoAuth", () => {
     );
 
   test.each([
-    [[entry("sasl", "bob")], "sasl:bob: log in with --sasl digest:bob"],
-    [[entry("sasl", "a b")], "sasl:a b: log in with --sasl 'digest:a b'"],
+    [
+      [entry("sasl", "bob")],
+      "sasl:bob: log in with --sasl digest:bob, or with --sasl gssapi (Kerberos)",
+    ],
+    [[entry("sasl", "ann@ACME.ORG")], "sasl:ann@ACME.ORG: log in with --sasl gssapi"],
+    [
+      [entry("sasl", "a b")],
+      "sasl:a b: log in with --sasl 'digest:a b', or with --sasl gssapi (Kerberos)",
+    ],
     [
       [entry("x509", "CN=web,O=Acme")],
       "x509:CN=web,O=Acme: connect with its certificate, --tls-cert and --tls-key",
@@ -40,7 +47,10 @@ describe("after NoAuth", () => {
       [entry("world", "anyone"), entry("digest", "ann:x")],
       "the digest of ann: use --auth-file FILE with digest:ann:PASSWORD, or addauth digest ann at the prompt",
     ],
-    [[entry("digest", "ann:x"), entry("sasl", "bob")], "sasl:bob: log in with --sasl digest:bob"],
+    [
+      [entry("digest", "ann:x"), entry("sasl", "bob")],
+      "sasl:bob: log in with --sasl digest:bob, or with --sasl gssapi (Kerberos)",
+    ],
   ])("a hint follows from %j", async (acl, hint) => {
     expect(await explain("/a", { "/a": acl })).toEqual({ hint: `the ACL of /a names ${hint}` });
   });
@@ -56,7 +66,7 @@ describe("after NoAuth", () => {
     const acls = { "/a/b": [entry("sasl", "ann")], "/a": [entry("sasl", "bob")] };
     for (const command of ["create", "delete"])
       expect(await explain("/a/b", acls, { command })).toEqual({
-        hint: "the ACL of /a names sasl:bob: log in with --sasl digest:bob",
+        hint: "the ACL of /a names sasl:bob: log in with --sasl digest:bob, or with --sasl gssapi (Kerberos)",
       });
   });
 

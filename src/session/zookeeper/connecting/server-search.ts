@@ -1,9 +1,10 @@
-import type { TlsProblem } from "../../../errors.ts";
+import { PermissionError, type TlsProblem } from "../../../errors.ts";
 import type { FrameReader } from "../../../wire/frames.ts";
 import { MalformedFrameError } from "../../../wire/jute.ts";
 import type { ConnectResponse } from "../../../wire/records.ts";
 import type { SessionOptions } from "../../options.ts";
-import { MAX_SASL_BYTES, SaslLogin } from "../sasl/sasl-login.ts";
+import { MAX_SASL_BYTES, type SaslLogin } from "../sasl/sasl-login.ts";
+import { SaslLogins } from "../sasl/sasl-logins.ts";
 import type { SessionParts } from "../session-parts.ts";
 import {
   type ConnectFailure,
@@ -66,6 +67,7 @@ export class ServerSearch {
   readonly #events: ServerSearchEvents;
   readonly #servers: ServerList;
   readonly #connectTimeout: ConnectTimeout;
+  readonly #logins: SaslLogins | undefined;
   /** Ends the wait for the next address for good. */
   readonly #stopping = new AbortController();
   #isStopped = false;
@@ -87,9 +89,12 @@ export class ServerSearch {
     this.#handshake = handshake;
     this.#events = events;
     this.#servers = new ServerList(options.servers);
-    this.#connectTimeout = new ConnectTimeout(options, this.#servers, clock, (...why) =>
-      events.unreachable(...why),
-    );
+    this.#logins = options.sasl && new SaslLogins(options.sasl);
+    this.#connectTimeout = new ConnectTimeout(options, this.#servers, clock, (...why) => {
+      const slowLogin = this.#logins?.tooSlow(this.#connectTimeout.limitMs);
+      if (slowLogin) events.loginFailed(slowLogin);
+      else events.unreachable(...why);
+    });
   }
 
   /**
@@ -137,6 +142,7 @@ export class ServerSearch {
     this.#readWriteSearch?.abort();
     this.#connectTimeout.stop();
     this.#isStopped = true;
+    this.#logins?.end();
     if (this.#isSearching) this.#stopping.abort();
     clearTimeout(this.#attemptTimer);
     this.#link?.destroy();
@@ -161,19 +167,30 @@ export class ServerSearch {
     );
   }
 
-  /** The first message of a login leaves with the handshake: it is made before. */
+  /**
+   * The first message of a login leaves with the handshake: it is made before, so that the time
+   * that a KDC takes counts against the session.
+   */
   #begin(endpoint: Endpoint, tls: Tls | undefined): void {
-    const { sasl } = this.#options;
-    if (sasl === undefined) return this.#attempt(endpoint, tls, undefined);
-    SaslLogin.begin(sasl, endpoint).then(
+    if (this.#logins === undefined) return this.#attempt(endpoint, tls, undefined);
+    this.#logins.begin(endpoint).then(
       (login) => this.#attempt(endpoint, tls, login),
-      (error: unknown) => this.#isStopped || this.#events.loginFailed(error),
+      (error: unknown) => this.#isStopped || this.#beginFailed(endpoint, error),
     );
+  }
+
+  /** A session that exists already can wait for a KDC, as it does for a server. */
+  #beginFailed(endpoint: Endpoint, error: unknown): void {
+    const isPassing = error instanceof PermissionError && error.reason === "sasl-kdc-unreachable";
+    if (!isPassing || !this.#handshake.hasMetServer) return this.#events.loginFailed(error);
+    this.#isSearching = false;
+    this.#attemptFailed(endpoint, { says: error.message, kind: "transient" });
   }
 
   #attempt(endpoint: Endpoint, tls: Tls | undefined, login: SaslLogin | undefined): void {
     if (this.#isStopped) return;
     const fail = (failure: ConnectFailure) => {
+      login?.giveUp();
       const why = this.#withPassword(failure);
       this.#link?.destroy();
       this.#attemptEnded();
@@ -247,6 +264,7 @@ export class ServerSearch {
 
   #attached(attached: Attached): void {
     this.#connectTimeout.stop();
+    this.#logins?.end();
     this.#isProved = false;
     this.#events.attached(attached);
   }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { PermissionError } from "../../../errors.ts";
 import { isServerProof, readChallenge, respond } from "../../../wire/digest-md5.ts";
-import type { SaslOptions } from "../../options.ts";
+import type { DigestMd5Options } from "../../options.ts";
 import type { SaslMechanism } from "./sasl-mechanism.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -9,13 +9,21 @@ const NOTHING = Buffer.alloc(0);
 /** Empty message, challenge, response, and the server's proof that it knows the password too. */
 export class DigestMd5Mechanism implements SaslMechanism {
   readonly name = "DIGEST-MD5";
-  readonly #login: SaslOptions;
+  readonly refusal = {
+    reason: "sasl-refused",
+    why: "the password is wrong or the user unknown",
+  } as const;
+  readonly #login: DigestMd5Options;
   #serverProof: string | undefined;
 
   /** Throws PermissionError where Node has no MD5. */
-  constructor(login: SaslOptions) {
+  constructor(login: DigestMd5Options) {
     requireMd5();
     this.#login = login;
+  }
+
+  get user(): string {
+    return this.#login.username;
   }
 
   get isComplete(): boolean {

@@ -2,8 +2,6 @@ import { PermissionError, ZkshError } from "../../../errors.ts";
 import type { FrameReader } from "../../../wire/frames.ts";
 import { JuteReader, JuteWriter, MalformedFrameError } from "../../../wire/jute.ts";
 import { ErrorCode, Opcode, Xid } from "../../../wire/protocol.ts";
-import type { SaslOptions } from "../../options.ts";
-import type { Endpoint } from "../connecting/link.ts";
 import { errorName } from "../requests/error-codes.ts";
 import type { SaslMechanism } from "./sasl-mechanism.ts";
 
@@ -22,20 +20,21 @@ export class SaslLogin {
   /** The next message. */
   #message: Buffer;
   #isAnswering = false;
+  #isGivenUp = false;
+  /** The server has had something to judge. */
+  readonly #isJudgedAtOnce: boolean;
 
-  /** Throws PermissionError. */
-  static async begin(options: SaslOptions, { address }: Endpoint): Promise<SaslLogin> {
-    // node:crypto is loaded only for sessions that log in.
-    const { DigestMd5Mechanism } = await import("./digest-md5-mechanism.ts");
-    const mechanism = new DigestMd5Mechanism(options);
-    return new SaslLogin(options.username, address, mechanism, await mechanism.begin());
+  /** Makes the first message for `server`. Throws PermissionError. */
+  static async begin(mechanism: SaslMechanism, server: string): Promise<SaslLogin> {
+    return new SaslLogin(mechanism, server, await mechanism.begin());
   }
 
-  private constructor(user: string, server: string, mechanism: SaslMechanism, first: Buffer) {
-    this.#user = user;
+  private constructor(mechanism: SaslMechanism, server: string, first: Buffer) {
+    this.#user = mechanism.user;
     this.#server = server;
     this.#mechanism = mechanism;
     this.#message = first;
+    this.#isJudgedAtOnce = first.length > 0;
   }
 
   /** `DIGEST-MD5 as bob`, for the trace. */
@@ -60,7 +59,7 @@ export class SaslLogin {
     if (this.#isAnswering) return false;
     this.#isAnswering = true;
     const reader = new JuteReader();
-    while (frames.next(reader)) {
+    while (!this.#isGivenUp && frames.next(reader)) {
       this.#message = await this.#answer(this.#readChallenge(reader));
       if (this.#mechanism.isComplete) return true;
       const writer = new JuteWriter();
@@ -69,6 +68,11 @@ export class SaslLogin {
     }
     this.#isAnswering = false;
     return false;
+  }
+
+  /** The connection is broken: what it has brought is not read. */
+  giveUp(): void {
+    this.#isGivenUp = true;
   }
 
   /** Why the answer to the last message is no login; undefined when the session is logged in. */
@@ -84,8 +88,7 @@ export class SaslLogin {
       );
     return new PermissionError(
       "sasl-unproved",
-      `${this.#server} did not prove that it knows the password of ${this.#user}: its answer to ` +
-        "the login is wrong",
+      `${this.#server} did not prove itself to ${this.#user}: its answer to the login is wrong`,
     );
   }
 
@@ -107,7 +110,10 @@ export class SaslLogin {
     if (challenge !== null) return challenge;
     throw new PermissionError(
       "sasl-not-offered",
-      `${this.#server} does not do SASL: ${this.#user} cannot log in there`,
+      this.#isJudgedAtOnce
+        ? `${this.#server} does not answer the login of ${this.#user}: it does not do SASL, or it ` +
+            "goes on without a login that it refused (allowSaslFailedClients)"
+        : `${this.#server} does not do SASL: ${this.#user} cannot log in there`,
     );
   }
 
@@ -127,10 +133,10 @@ export class SaslLogin {
 
   /** A server that requires SASL says so (-124) also of a login that failed. */
   #refused(code: number): PermissionError {
+    const { reason, why } = this.#mechanism.refusal;
     return new PermissionError(
-      "sasl-refused",
-      `${this.#server} refused the login of ${this.#user}: the password is wrong or the user ` +
-        `unknown (${errorName(code)})`,
+      reason,
+      `${this.#server} refused the login of ${this.#user}: ${why} (${errorName(code)})`,
       { code },
     );
   }

@@ -2,6 +2,10 @@
 export interface SaslMechanism {
   /** Its registered name, such as `DIGEST-MD5`. */
   readonly name: string;
+  /** Who logs in; known after {@link begin}. */
+  readonly user: string;
+  /** What it means when the server refuses the login. */
+  readonly refusal: { readonly reason: string; readonly why: string };
   /** The client has made its last message: requests may follow it in the same write. */
   readonly isComplete: boolean;
   /** The first message; empty where the server speaks first. */
