@@ -52,8 +52,8 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "sasl-required":
       "log in with --sasl digest:USER or --sasl gssapi, or with --jaas FILE as Java clients do",
     "sasl-ticket-refused":
-      "the server's log has the reason: it wants DIGEST-MD5 (--sasl digest:USER), has another key " +
-      "than the KDC, or its clock differs",
+      "the server's log has the reason: mostly it has another key than the KDC, or its clock differs",
+    "sasl-other-mechanism": "log in with --sasl digest:USER",
     "sasl-no-credentials": "run kinit, or log in with --keytab FILE and --principal NAME",
     "sasl-ticket-expired": "run kinit again, or log in with --keytab FILE, which needs no tickets",
     "sasl-unknown-service":

@@ -70,6 +70,7 @@ export class GssapiMechanism implements SaslMechanism {
 
   async step(challenge: Buffer): Promise<Buffer> {
     if (!this.#isEstablished) {
+      if (isOfDigestMd5(challenge)) throw this.#otherMechanism();
       const answer = await this.#ask("continue", challenge);
       this.#isEstablished = answer.isEstablished ?? false;
       return Buffer.from(answer.token, "base64");
@@ -86,9 +87,21 @@ export class GssapiMechanism implements SaslMechanism {
     return answer.length === 0;
   }
 
+  #otherMechanism(): PermissionError {
+    return new PermissionError(
+      "sasl-other-mechanism",
+      `${this.#server} does not take the Kerberos ticket of ${this.#user}: it wants DIGEST-MD5`,
+    );
+  }
+
   #ask(op: "continue" | "unwrap" | "wrap", token: Buffer) {
     return this.#process.ask({ op, token: token.toString("base64") });
   }
+}
+
+/** Servers choose the mechanism, whatever the client has begun with. */
+function isOfDigestMd5(challenge: Buffer): boolean {
+  return challenge.subarray(0, 256).includes("algorithm=md5-sess");
 }
 
 /** The server's name for GSSAPI, which makes `SERVICE/HOST@REALM` of it. */
