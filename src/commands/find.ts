@@ -63,7 +63,7 @@ export const find = defineCommand({
   },
 });
 
-/** An empty answer would be untrue where the server hides what was asked for. */
+/** An empty answer would be untrue where the server hides the kinds of znodes. */
 function refuseHiddenKind(kind: FindTestValues["kind"]): void {
   if (kind !== "container" && kind !== "ttl") return;
   const what = kind === "ttl" ? "znodes with a TTL" : "containers";

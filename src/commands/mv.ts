@@ -75,7 +75,7 @@ interface Ends {
   readonly to: ZnodePlace;
 }
 
-/** Throws for what is never moved, whatever the servers say. */
+/** Throws for paths that are never moved, even where servers would allow it. */
 function endsOf(from: ZnodePlace, target: ZnodePlace): Ends {
   const to = targetOf(from, target);
   refuseProtected("mv", from.path);

@@ -51,7 +51,7 @@ export const top = defineCommand({
   },
 });
 
-/** A view of nothing helps nobody; a server that is down later is shown as such. */
+/** Throws if no server answers the first time; a server that is down later is shown as down. */
 function refuseIfNoneServes(readings: readonly ServerReading[]): void {
   if (readings.some(({ state }) => state === "serving" || state === "not-serving")) return;
   const failures = readings.map(({ server, state, says = "no answer", why = "no-answer" }) =>

@@ -11,7 +11,7 @@ export type TlsProperties =
 /** zkCli's, and Kafka's. */
 const SWITCHES: readonly string[] = ["zookeeper.client.secure", "zookeeper.ssl.client.enable"];
 const isSwitch = (name: string) => SWITCHES.includes(name.toLowerCase());
-/** The servers among themselves are no concern of a client's. */
+/** Settings of the connections between servers; a client ignores them. */
 const TLS_SETTING = /^zookeeper\.ssl\.(?!quorum\.)/i;
 
 /**

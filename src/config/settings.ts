@@ -24,7 +24,7 @@ export interface Settings {
   readonly files: SettingFiles;
   /** TLS as the command line and the environment set it; undefined when they do not. */
   readonly tls: TlsSetting | undefined;
-  /** Who logs in by SASL; undefined for nobody. */
+  /** The login by SASL; undefined for a session without one. */
   readonly sasl: SaslSetting | undefined;
   readonly output: OutputFormat;
   readonly color: ColorChoice;

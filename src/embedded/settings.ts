@@ -49,7 +49,7 @@ export interface EmbeddedServerOptions {
   readonly dialect?: "zookeeper" | "keeper" | undefined;
   /** What a ClickHouse Keeper is like; nothing without `dialect: "keeper"`. */
   readonly keeper?: KeeperOptions | undefined;
-  /** Serve nobody who has not logged in by SASL. As zookeeper.sessionRequireClientSASLAuth. */
+  /** Refuse clients that have not logged in by SASL. As zookeeper.sessionRequireClientSASLAuth. */
   readonly requireSasl?: boolean | undefined;
 }
 
@@ -89,7 +89,7 @@ export function settingsOf(options: EmbeddedServerOptions): Settings {
   if (host === "")
     throw new UsageError("no host to listen on", { hint: "use 127.0.0.1 for this machine only" });
   if (requireSasl && saslUsers.size === 0)
-    throw new UsageError("requireSasl without saslUsers would serve nobody");
+    throw new UsageError("requireSasl needs saslUsers: without them no client can log in");
   whole("port", port, 0, 0xffff);
   whole("tickTimeMs", tickTimeMs, 1, MAX_INT / 20);
   whole("minSessionTimeoutMs", minSessionTimeoutMs, 1, MAX_INT);

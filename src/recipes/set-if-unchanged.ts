@@ -14,7 +14,7 @@ export type SetOutcome =
 const ATTEMPTS = 4;
 
 /**
- * A znode that was deleted and created again counts as changed, whatever its version. After a
+ * A znode that was deleted and created again counts as changed, even with the same version. After a
  * broken connection the znode itself tells whether the data was written.
  */
 export async function setIfUnchanged(

@@ -134,7 +134,7 @@ const REACHES: Readonly<Record<"group" | "program", string>> = {
   program: "only the command itself can be stopped, not what it starts",
 };
 
-/** What is told that is no step of the recipe. */
+/** Events that are not steps of the recipe. */
 function noteText({ progress, isUnordered }: LockProgressResult): string | undefined {
   const { path } = progress;
   switch (progress.event) {

@@ -73,7 +73,7 @@ export function acquiredText(progress: Extract<LockEvent, { event: "acquired" }>
 
 type GoneEvent = Extract<LockEvent, { event: "contender-gone" | "predecessor-gone" }>;
 
-/** A lock on one well-known znode has no tickets: what has gone is the znode. */
+/** A lock on one well-known znode has no tickets: the znode itself is deleted. */
 export function isPathItself({ path, ahead }: Pick<GoneEvent, "path" | "ahead">): boolean {
   return ahead === path.slice(1);
 }

@@ -8,7 +8,7 @@ export interface PromptFacts {
   /** The server attached to, or the one to be reached, with the chroot: `zk1:2181/app`. */
   readonly server: string;
   /**
-   * What is not as it should be: `connecting`, `suspended, 12 s left`, `not connected`. Left out
+   * The trouble with the connection: `connecting`, `suspended, 12 s left`, `not connected`. Left out
    * when all is well.
    */
   readonly trouble?: string;

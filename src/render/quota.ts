@@ -44,7 +44,7 @@ export function jsonQuota({ count, bytes, countHardLimit, byteHardLimit }: Quota
   };
 }
 
-/** What is used has no hard limits. */
+/** The statistics of use have no hard limits. */
 export function jsonUsage({ count, bytes }: QuotaNumbers): object {
   return { count: Number(count), bytes: Number(bytes) };
 }

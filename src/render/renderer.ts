@@ -96,7 +96,7 @@ export function renderWith(renderers: ResultRenderers, result: Result): Rendered
   return render(result);
 }
 
-/** A stream as far as what is written to it depends on it. */
+/** The properties of a stream on which its output depends. */
 export interface RenderStream {
   readonly isTTY: boolean;
   readonly columns: number;

@@ -1,4 +1,4 @@
-/** What is said of the servers one by one. */
+/** The results about single servers. */
 import { isUtf8 } from "node:buffer";
 import type { ServerResult, WordAnswerResult } from "../results/servers.ts";
 import { escapeName, escapeText } from "../text/escape.ts";

@@ -266,7 +266,7 @@ function oneALine(texts: readonly string[]): string {
 /** Of a message on a terminal: a name in it can have a megabyte. */
 const MAX_MESSAGE = 2_000;
 
-/** What the user wanted is no error: Ctrl-C, and no as an answer. */
+/** Ctrl-C and the answer no are the user's wish, not errors. */
 const NO_ERRORS: ReadonlySet<string> = new Set(["interrupted", "declined"]);
 
 function textError(

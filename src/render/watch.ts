@@ -1,4 +1,4 @@
-/** What is told of watches: one line each, so that a reader can go on line by line. */
+/** The results of watches: one line each, so that a reader can go on line by line. */
 
 import type { RanResult, WatchedResult, WatchesRemovedResult } from "../results/watches.ts";
 import { escapeName } from "../text/escape.ts";

@@ -38,7 +38,7 @@ export interface ExaminedServer {
   readonly server: string;
   readonly isListed: boolean;
   readonly isTls: boolean;
-  /** It answered, whatever it said. */
+  /** It answered, even if only to refuse. */
   readonly isReached: boolean;
   readonly release?: string | undefined;
   readonly mode?: string | undefined;

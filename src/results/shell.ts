@@ -48,7 +48,7 @@ interface ServingResult {
   readonly reach: "machine" | "network";
 }
 
-/** What is asked for is done, but it is risky. */
+/** The command goes on, but there is a risk. */
 interface WarningResult {
   readonly kind: "warning";
   readonly reason: string;

@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 
-/** What both sides of ZooKeeper name, whatever the host is really called. */
+/** The realm and host name that both sides of ZooKeeper use in place of the real ones. */
 export const SASL_REALM = "zk-sasl-md5";
 const DIGEST_URI = `zookeeper/${SASL_REALM}`;
 /** RFC 2831 limits challenges to 2,047 and responses to 4,095 bytes. */
@@ -113,7 +113,7 @@ export function judgeResponse(
   const username = said.get("username") ?? "";
   const cnonce = said.get("cnonce") ?? "";
   const password = passwordOf(username);
-  // A client may ask to act as another user, which nobody may; the Java client names itself.
+  // A client may ask to act as another user, which is refused; the Java client names itself.
   const authzid = said.get("authzid");
   const isSound =
     (authzid ?? username) === username &&

@@ -8,7 +8,7 @@ import type { LockEvent, LockListener } from "./events.ts";
 import { type HolderRecord, type LockMode, type Party, recordText } from "./holder-record.ts";
 import { refuseProtectedPath } from "./protected-path.ts";
 
-/** Who we are, for `whoholds` and for those who wait behind us. */
+/** Who this process is, for `whoholds` and for the waiters behind it. */
 export type Holder = Omit<
   HolderRecord,
   "v" | "tool" | "mode" | "session" | "queued" | "acquired" | "revoke"

@@ -48,7 +48,7 @@ export class ReadWriteLock {
   }
 
   /**
-   * From the write to the read side, without anybody in between: as Curator from 5.5 on, the read
+   * From the write to the read side, without another holder in between: as Curator from 5.5 on, the read
    * ticket gets the number of the write ticket, in one transaction. `held` is over with it.
    */
   async downgrade(held: HeldLock): Promise<HeldLock> {

@@ -257,7 +257,7 @@ export class Semaphore extends LockRecipe<HeldLock> {
     }
   }
 
-  /** That the queue's own turn has come, is given back or is lost, is no news of the semaphore. */
+  /** The queue's own events are not passed on: they are not about the semaphore's permits. */
   readonly #tellOfQueue = (event: LockEvent): void => {
     if (!OF_THE_TURN.has(event.event)) this.tell({ ...event, path: this.path });
   };

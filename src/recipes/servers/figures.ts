@@ -1,4 +1,4 @@
-/** Numbers in the answers of servers. Answers are not trusted: what is no such number is undefined. */
+/** Numbers in the answers of servers. Answers are not trusted: all other texts give undefined. */
 
 /** A number that is not negative, such as `12` or `0.3333`. */
 export function figure(text: string | undefined): number | undefined {

@@ -29,7 +29,7 @@ export interface Gap {
   readonly word: string;
   /** The whitelist of the server does not have the word. */
   readonly isNotAllowed: boolean;
-  /** Why else there is no answer, in words for people. */
+  /** Another reason for the missing answer, in words for people. */
   readonly says?: string;
 }
 

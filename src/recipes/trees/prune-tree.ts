@@ -49,7 +49,7 @@ export async function deleteZnodes(
   return { deleted, failures };
 }
 
-/** A znode that is gone is as good as deleted, and a lost reply is no reason to stop. */
+/** A missing znode counts as deleted, and the work goes on after a lost reply. */
 async function deleteOnce(
   session: Session,
   path: string,

@@ -1,7 +1,7 @@
 /** A word whose text does not tell how it was written. */
 export interface MarkedWord {
   readonly text: string;
-  /** It begins with the value of a variable: it is text, whatever it looks like. */
+  /** It begins with the value of a variable: it is text, even if it looks like an option. */
   readonly isLiteral: boolean;
   /** The word as a glob, in which quoted characters and those of variables have no meaning. */
   readonly glob: string;

@@ -37,7 +37,7 @@ export class ScriptEnd {
   }
 }
 
-/** Going on makes no sense: the program was interrupted, or there is no server. */
+/** True if no later line can succeed: the program was interrupted, or there is no server. */
 function isFinal(error: unknown): boolean {
   return (
     error instanceof ZkshError && (error.reason === "interrupted" || error.reason === "unreachable")

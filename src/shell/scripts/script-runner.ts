@@ -99,7 +99,7 @@ export class ScriptRunner {
       await this.#fail(error, { line: error instanceof ScriptTextError ? error.line : line });
     }
     await this.#finishAll();
-    // What has run last did not have it to the end.
+    // The last line did not hold the lock to its end.
     if (this.#state.lostLock && !this.#hasToldLoss)
       await this.#fail(this.#state.lostLock, { line });
     await this.#watches.flush().catch((error: unknown) => this.#fail(error, { line }));
@@ -188,7 +188,7 @@ export class ScriptRunner {
     const split = await splitStatement(read.words, { commands, dialect, marks });
     const where = { line, command: split.words[0] ?? "", flags: split.flags };
     if (signal.aborted) return this.#fail(signal.reason, where);
-    // What follows was written to run under it.
+    // The lines that follow were written to run under the lock.
     if (this.#state.lostLock) {
       this.#hasToldLoss = true;
       return this.#fail(this.#state.lostLock, where);

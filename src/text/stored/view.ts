@@ -45,7 +45,7 @@ export function storedView(bytes: Buffer): StoredView | undefined {
   return ifOfKind(() => (isGzip(bytes) ? gzipView(bytes) : structuredView(bytes)));
 }
 
-/** What is packed once more in the gzip stays packed: each level could be a thousand times larger. */
+/** Gzip within gzip stays packed: each level could be a thousand times larger. */
 function gzipView(bytes: Buffer): StoredView {
   const unpacked = unpackGzip(bytes);
   return { kind: "gzip", inside: ifOfKind(() => structuredView(unpacked)) ?? plainView(unpacked) };

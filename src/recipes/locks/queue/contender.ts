@@ -96,7 +96,7 @@ export function parseContenders(
   return contenders.sort(bySequence);
 }
 
-/** The counter of servers before 3.6 wraps around, so that what is less is a matter of distance. */
+/** The counter of servers before 3.6 wraps around, so the order follows from the distance. */
 export function bySequence(a: Contender, b: Contender): number {
   return compareSequences(a.sequence, b.sequence) || (a.name < b.name ? -1 : 1);
 }

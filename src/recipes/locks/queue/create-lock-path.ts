@@ -42,7 +42,8 @@ export async function parentMode(
 }
 
 /**
- * Asks for znodes and all above them in this very turn, so that what is asked for next finds them.
+ * Requests the creation of znodes and of all above them in this very turn, so that the caller's next
+ * requests find them.
  * Resolves to what kept one of them from being made, if anything did.
  */
 export async function askForPaths(

@@ -35,7 +35,7 @@ export interface QueueReportOptions {
   readonly mode: LockMode;
   readonly onEvent: LockListener;
   readonly ticket: Ticket;
-  /** A person looks at what is told. */
+  /** The queue is shown to a person. */
   readonly isFollowed: boolean;
   readonly outside?: ((signal: AbortSignal | undefined) => Promise<OutsideHolders>) | undefined;
 }
@@ -234,7 +234,7 @@ function nameOf({ node }: Contending): string {
   return node.slice(node.lastIndexOf("/") + 1);
 }
 
-/** What has to change before it is told again. */
+/** A new report is made only if one of these has changed. */
 export function newsOf({
   position,
   of,

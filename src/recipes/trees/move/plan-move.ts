@@ -20,7 +20,7 @@ export type WhyCopied =
   | { readonly kind: "target-exists" };
 
 /**
- * Larger trees are not read for a transaction, whatever servers may take: memory has to hold all of
+ * Larger trees are not read for a transaction, even if servers accept it: memory has to hold all of
  * it. The session knows the real limit, usually 1 MB.
  */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -128,8 +128,8 @@ export class ServerSearch {
   }
 
   /**
-   * A connection that has answered something was worth having: the next one is looked for without
-   * delay.
+   * The connection has answered a request, so the server works: after this connection the next one
+   * is made without a back-off.
    */
   proved(): void {
     if (this.#isProved) return;

@@ -139,7 +139,7 @@ export class OperationCaller {
         writer.string(serverPath);
         writer.boolean(watch !== undefined);
       },
-      // Only what is rarely needed costs anything: most reads have no watch.
+      // Most reads have no watch, and must not pay for one.
       read:
         watch === undefined
           ? read
@@ -231,7 +231,7 @@ export class OperationCaller {
     return endpoint !== undefined && releases.surelyHas(endpoint, name);
   }
 
-  /** Refuses an operation by name, without troubling a server that would answer by hanging up. */
+  /** Refuses an operation by name, before it is sent: the server would answer by hanging up. */
   async require(name: OpcodeName, options: CallOptions): Promise<void> {
     const release = await this.#serverRelease(name, options);
     if (release === undefined || knows(release, name)) return;
