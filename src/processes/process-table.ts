@@ -72,13 +72,14 @@ export function hasInEnvironment(pid: number, mark: string): boolean {
 function linuxProcess(pid: number): ProcessRow | undefined {
   let text: string;
   try {
-    text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // Node reads UTF-8 with the fewest system calls. Only the name can have other bytes.
+    text = readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch (error) {
     if (isShortage(error)) throw error;
     return undefined;
   }
   // The second field is the name, in brackets, and may contain any character.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ", 20);
   const [state = "", parent, group, session] = fields;
   // The state is that of the first thread; the process runs on while others do.
   const isZombie = /[ZX]/.test(state) && Number(fields[17]) <= 1;
