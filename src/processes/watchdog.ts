@@ -12,7 +12,7 @@
  * and answers on stdout: `ready` when no signal can end it any more, `done ID` to each arm and ask.
  * The end of stdin without a bye means that zksh is dead.
  */
-import { writeSync } from "node:fs";
+import { writeFileSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import { setPriority } from "node:os";
 import { type Deadline, deadlineIn, earlier, msUntil, NEVER } from "./monotonic-clock.ts";
@@ -180,10 +180,17 @@ for (const name of IGNORED) {
     // This system has no such signal.
   }
 }
-try {
-  setPriority(PRIORITY);
-} catch {
-  // Only root may raise it. docs/lock-safety.md says what a machine without free CPU means.
+for (const raise of [
+  () => setPriority(PRIORITY),
+  // Where Linux groups processes by session (sched_autogroup), the above counts within ours only,
+  // which no other process shares.
+  () => writeFileSync("/proc/self/autogroup", String(PRIORITY), { flag: "r+" }),
+]) {
+  try {
+    raise();
+  } catch {
+    // Only root may raise it. docs/lock-safety.md says what a machine without free CPU means.
+  }
 }
 const stdin = new Socket({ fd: 0, readable: true, writable: false });
 const watchdog = new Watchdog(() => stdin.destroy());

@@ -3,7 +3,7 @@
  * something does.
  */
 import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { getPriority } from "node:os";
 import { join } from "node:path";
@@ -54,6 +54,8 @@ class Alone {
 
   constructor() {
     this.process = spawnTracked(process.execPath, [WATCHDOG], {
+      // As zksh starts it: its priority is that of its session.
+      detached: true,
       env: environment,
       stdio: ["pipe", "pipe", "inherit"],
     });
@@ -97,6 +99,9 @@ describe("a watchdog", () => {
     const watchdog = new Alone();
     await watchdog.says("ready\n");
     expect(getPriority(watchdog.process.pid)).toBe(-10);
+    const group = `/proc/${watchdog.process.pid}/autogroup`;
+    // A kernel without that file does not group processes by session.
+    if (existsSync(group)) expect(readFileSync(group, "utf8")).toMatch(/ nice -10$/m);
     watchdog.process.stdin?.end();
     await eventually(() => expect(watchdog.process.exitCode).toBe(0));
   });
