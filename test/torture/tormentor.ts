@@ -212,12 +212,12 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** The process id of zksh's watchdog: the child that runs watchdog.js. */
+/** The process id of zksh's watchdog: the child that runs watchdog.cjs. */
 function watchdogOf(pid: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
     const isWatchdog = (child: string) =>
-      readFileSync(`/proc/${child}/cmdline`, "utf8").includes("watchdog.js");
+      readFileSync(`/proc/${child}/cmdline`, "utf8").includes("watchdog.cjs");
     return children.filter((child) => child !== "" && isWatchdog(child)).map(Number)[0];
   } catch {
     // One of them has ended meanwhile.

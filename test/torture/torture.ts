@@ -14,13 +14,15 @@ import { removeDirectory, temporaryDirectory } from "../support/tracked-process.
 import { Contender, type End, LIMIT, type RecipeName } from "./contender.ts";
 import { leftovers } from "./leftovers.ts";
 import { Network } from "./network.ts";
-import { makeSchedule } from "./schedule.ts";
+import { makeSchedule, type Step } from "./schedule.ts";
 import { Servers } from "./servers.ts";
 import { type Happening, type Holder, Tormentor } from "./tormentor.ts";
 
 const PATH = "/torture";
 const SERVED_WITHIN_MS = 60_000;
 /** Done; lost, and stopped; unreachable, and never begun; killed by the tormentor. */
+/** A fault that is planned so often finds a victim, unless the rig is broken. */
+const OFTEN_ENOUGH = 5;
 const EXPECTED_EXITS = ["0", "120", "123", "SIGKILL"];
 const AROUND_NS = 12_000_000_000n;
 
@@ -91,7 +93,8 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     // A process that hangs is reported below, with the rest.
     ending.catch(() => {});
 
-    await tormentor.run(makeSchedule(seed, seconds, processes));
+    const schedule = makeSchedule(seed, seconds, processes);
+    await tormentor.run(schedule);
     for (const contender of contenders) contender.isCalm = true;
     // Turns that began before do not count: they may have been granted long ago.
     completedBefore = new Map(
@@ -136,6 +139,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       ...tormentor.happenings
         .filter(({ text }) => text.includes(" failed: "))
         .map(({ text }) => `the rig: ${text}`),
+      ...neverDone(schedule, tormentor.counts).map((fault) => `the rig: ${fault} was never done`),
       ...(program === undefined && contenders.every(({ grants }) => grants === 0)
         ? ["the rig: no zksh said that it was granted the lock"]
         : []),
@@ -232,4 +236,13 @@ function summarize(
 
 function milliseconds(ns: bigint): string {
   return (Number(ns) / 1e6).toFixed(0);
+}
+
+/** Faults of the schedule that the rig has never found a victim for, however often it tried. */
+function neverDone(schedule: readonly Step[], counts: ReadonlyMap<string, number>): string[] {
+  const planned = new Map<string, number>();
+  for (const { fault } of schedule) planned.set(fault, (planned.get(fault) ?? 0) + 1);
+  return [...planned].flatMap(([fault, times]) =>
+    times >= OFTEN_ENOUGH && !counts.has(fault) ? [fault] : [],
+  );
 }
