@@ -3,26 +3,21 @@ import { joinPath } from "../session/path.ts";
 import { flag, required, rest } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { copyAndReport } from "./copy-tree.ts";
-import { formatPlace, isSameServer, Places, targetOf, znodePlace } from "./place.ts";
+import { isSameServer, type Place, Places, place, targetOf } from "./place.ts";
 import { refuseProtected } from "./whole-tree.ts";
 import { onConflictOption } from "./write-options.ts";
 
 export const cp = defineCommand({
   details:
-    "zk://HOST[:PORT],…/PATH is a place on other servers. DST is the name of the copy; with a " +
-    "slash at its end, or behind several " +
-    "SRC, the copies come below it. A copy that failed can be run again: equal znodes stay. " +
-    "Ephemerals are left out. With -p " +
-    "parents are open to all until their children are there.",
-  examples: [
-    "cp /app/config /app/config.bak",
-    "cp -r -p --exact /app zk://zk2:2181/app",
-    "cp -r --on-conflict overwrite /staging/app /live/app",
-  ],
+    "DST is the name of the copy; with a slash at its end, or behind several SRC, copies come below " +
+    "it. Run again after a failure it goes on: equal znodes stay. Ephemerals are left out. With -p " +
+    "parents are open to all until their children are there. Places: /PATH, zk://HOST[:PORT],…/PATH, " +
+    "and file:PATH, where a znode with children is a folder and its data .data in it.",
+  examples: ["cp -r -p --exact /app zk://zk2:2181/app", "cp -r /app file:app"],
   effect: "write",
   args: {
-    source: required(znodePlace, "what to copy"),
-    others: rest(znodePlace, "more to copy; the last word is where to"),
+    source: required(place, "what to copy"),
+    others: rest(place, "more to copy; the last word is where to"),
   },
   options: {
     recursive: flag("-r", "copy everything below it too"),
@@ -40,24 +35,38 @@ export const cp = defineCommand({
     if (target === undefined) throw new UsageError("cp needs a source and a target");
     const sources = [source, ...others.slice(0, -1)];
     const isFolder = target.isFolder || sources.length > 1;
+    const options = { recursive, preserve, exact, onConflict, dryRun };
     const places = new Places(context);
     try {
       for (const from of sources) {
         const to = targetOf(from, { ...target, isFolder });
-        refuseProtected("cp", to.path);
-        if (isSameServer(from, to)) refuseOverlap(from.path, to.path, recursive);
-        yield* copyAndReport(context, {
-          from: { session: await places.session(from), path: from.path },
-          to: { session: await places.session(to), path: to.path, name: formatPlace(to) },
-          acls: preserve ? await places.acls(from) : undefined,
-          options: { recursive, exact, onConflict, dryRun },
-        });
+        checkEnds(from, to, options);
+        yield* copyAndReport(context, { from, to, places, options });
       }
     } finally {
       await places.close();
     }
   },
 });
+
+interface Wishes {
+  readonly recursive: boolean;
+  readonly preserve: boolean;
+  readonly exact: boolean;
+}
+
+function checkEnds(from: Place, to: Place, { recursive, preserve, exact }: Wishes): void {
+  if (to.kind !== "file") refuseProtected("cp", to.path);
+  if (from.kind === "file" && to.kind === "file")
+    throw new UsageError("cp copies znodes, and both places are files");
+  if (from.kind === "file" || to.kind === "file") {
+    if (!preserve && !exact) return;
+    throw new UsageError(`a file keeps no ${preserve ? "ACLs" : "sequence counters"}`, {
+      hint: "export and import keep them",
+    });
+  }
+  if (isSameServer(from, to)) refuseOverlap(from.path, to.path, recursive);
+}
 
 /** A tree that is copied into itself would never end. */
 function refuseOverlap(from: string, to: string, recursive: boolean): void {

@@ -13,13 +13,13 @@ import { flag, required } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { openTreeFile } from "./open-tree-file.ts";
 import { formatPlace, type Place, Places, place } from "./place.ts";
+import { readFolder } from "./read-folder.ts";
 import { Unreadable } from "./unreadable.ts";
 
 export const diff = defineCommand({
   details:
-    "A place is a path, zk://HOST[:PORT],…/PATH on other servers, or file:FILE, an export. Text " +
-    "and JSON are shown as a unified " +
-    "diff, other data by its size. Exit code 0 when both are the same, 1 when they differ. " +
+    "A place is a path, zk://HOST[:PORT],…/PATH on other servers, or file:FILE, an export or a " +
+    "folder as cp -r writes it. Text and JSON are shown as a unified diff, other data by its size. Exit code 0 when both are the same, 1 when they differ. " +
     "Ephemerals are not compared.",
   examples: [
     "diff /app /app.old",
@@ -80,16 +80,20 @@ async function openSide(
   context: Context,
   of: Place,
   places: Places,
-  { acl, unreadable }: SideOptions,
+  { acl, unreadable: { onFailure } }: SideOptions,
 ): Promise<Side> {
-  const { signal } = context;
+  const { signal, files } = context;
   const below = (root: string) => (path: string) => movedPath(path, "/", root);
+  if (of.kind === "file" && (await files.kind(of.file, { followsLink: true })) === "folder") {
+    if (acl) throw new UsageError(`${of.file} is a folder, which keeps no ACLs`);
+    return { znodes: readFolder(files, of.file, { signal, onFailure }), pathOf: below(of.file) };
+  }
   if (of.kind === "file") {
     const { header, znodes } = await openTreeFile(context, of.file);
     return { znodes: fromFile(header.path, znodes, of.file), pathOf: below(header.path) };
   }
   const session = await places.session(of);
-  const options = { signal, onFailure: unreadable.onFailure };
+  const options = { signal, onFailure };
   const entries = readTree(session, of.path, options);
   const pieces = acl ? readAcls(await places.acls(of), entries, options) : entries;
   const znodes = counted(comparedZnodes(of.path, pieces), context);

@@ -6,6 +6,7 @@ import { compareTrees } from "../recipes/trees/move/compare-trees.ts";
 import type { Move } from "../recipes/trees/move/move-transaction.ts";
 import { mustBeReadable } from "../recipes/trees/move/survey-tree.ts";
 import type { TreeFailure } from "../recipes/trees/tree-failures.ts";
+import { TreeWriter } from "../recipes/trees/write-tree.ts";
 import type { Result } from "../results/result.ts";
 import type { FailedResult } from "../results/znodes.ts";
 import type { Context } from "./command.ts";
@@ -29,14 +30,13 @@ export async function* moveInStages(
   // The reads of the plan have been answered: what has changed since is newer than this.
   const unchangedSince = from.session.lastZxid;
   const options = { signal, onFailure: mustBeReadable };
+  const writer = new TreeWriter(to.session, {
+    signal,
+    onConflict: "fail",
+    onProgress: tell("znodes copied"),
+  });
   const copied = await stage.run("copying", () =>
-    copyTree(from, to, {
-      ...options,
-      acls: from.session,
-      exact,
-      onConflict: "fail",
-      onProgress: tell("znodes copied"),
-    }),
+    copyTree(from, { path: to.path, sink: writer }, { ...options, acls: from.session, exact }),
   );
   yield* report(copied.failures, "write", `${names.from} is still complete: nothing was deleted`);
   const different = await stage.run("comparing", () =>

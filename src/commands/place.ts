@@ -15,7 +15,7 @@ export type Place =
       readonly path: string;
       readonly isFolder: boolean;
     }
-  | { readonly kind: "file"; readonly file: string };
+  | { readonly kind: "file"; readonly file: string; readonly isFolder: boolean };
 
 const SERVER = "zk://";
 const FILE = "file:";
@@ -27,7 +27,7 @@ export const place: ValueParser<Place> = (text, where) => {
   if (text.startsWith(FILE)) {
     const file = text.slice(FILE.length);
     if (file === "") throw new UsageError("file: needs the path of a file");
-    return { kind: "file", file };
+    return { kind: "file", file: file.replace(/(?<=.)\/+$/, ""), isFolder: file.endsWith("/") };
   }
   if (PROFILE.test(text)) {
     throw new UsageError(`${text} is a place of a profile, and this zksh has no profiles`, {
@@ -57,14 +57,16 @@ export const znodePlace: ValueParser<ZnodePlace> = (text, where) => {
   const found = place(text, where) as Place;
   if (found.kind !== "file") return found;
   throw new UsageError(`${text} is a file`, {
-    hint: "export writes a tree to a file, and import reads one",
+    hint: "cp -r and export write a tree to files, cp -r and import read one",
   });
 };
 
 /** The name of a copy of `from`: the target itself, or below it where that is a folder. */
-export function targetOf(from: ZnodePlace, target: ZnodePlace): ZnodePlace {
+export function targetOf<To extends Place>(from: Place, target: To): To {
   if (!target.isFolder) return target;
-  return { ...target, path: joinPath(target.path, baseName(from.path)) };
+  const name = baseName(from.kind === "file" ? from.file : from.path);
+  if (target.kind !== "file") return { ...target, path: joinPath(target.path, name) };
+  return { ...target, file: `${target.file === "/" ? "" : target.file}/${name}` };
 }
 
 /** False does not prove that the servers are different: they may have several names. */

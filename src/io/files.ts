@@ -3,7 +3,7 @@
 export interface Files {
   read(path: string): Promise<Buffer>;
   /** Replaces a file in one step: a reader never sees half of it. */
-  write(path: string, data: string): Promise<void>;
+  write(path: string, data: string | Uint8Array): Promise<void>;
   /** Why a file could not be written; undefined when it probably can. */
   cannotWrite(path: string): Promise<string | undefined>;
   /** The bytes of a file that may be larger than memory. */
@@ -12,6 +12,20 @@ export interface Files {
   draft(path: string): Promise<FileDraft>;
   /** A file for another program to change. The caller discards it, or tells the user its path. */
   scratch(name: string, data: Uint8Array): Promise<ScratchFile>;
+  /** What is at `path`; undefined: nothing. */
+  kind(path: string, options: { readonly followsLink: boolean }): Promise<FileKind | undefined>;
+  /** What is in a folder, sorted by UTF-16 unit. */
+  list(path: string): Promise<readonly FolderEntry[]>;
+  /** Makes a folder in one that exists; false where there is a folder already. */
+  makeFolder(path: string): Promise<boolean>;
+}
+
+/** `other` is a link that is not followed, a pipe, a device or a socket. */
+export type FileKind = "file" | "folder" | "other";
+
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: FileKind;
 }
 
 /** A file of ours in a directory of its own; other users can read neither. */

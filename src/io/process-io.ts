@@ -55,6 +55,18 @@ const processFiles: Files = {
     const { createReadStream } = await import("node:fs");
     yield* createReadStream(path);
   },
+  async kind(path, options) {
+    const { kindOf } = await import("./folders.ts");
+    return kindOf(path, options);
+  },
+  async list(path) {
+    const { listFolder } = await import("./folders.ts");
+    return listFolder(path);
+  },
+  async makeFolder(path) {
+    const { makeFolder } = await import("./folders.ts");
+    return makeFolder(path);
+  },
   async draft(path) {
     const { openDraft } = await import("./whole-file.ts");
     return openDraft(path);

@@ -22,7 +22,7 @@ const DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/;
  * its target. A pipe or a terminal is written to, also through a link of our own or of root, such as
  * /dev/stdout.
  */
-export async function writeWhole(path: string, data: string): Promise<void> {
+export async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
   const destination = await destinationOf(path);
   if (destination.kind === "stream") await writeInto(path, data, destination.flags);
   else await replaceFile(path, data, destination.mode);
@@ -45,7 +45,7 @@ export async function cannotWrite(path: string): Promise<string | undefined> {
  */
 export async function replaceFile(
   path: string,
-  data: string,
+  data: string | Uint8Array,
   mode: number | undefined,
 ): Promise<void> {
   const draft = await Draft.open(path, mode);
@@ -98,7 +98,7 @@ class Draft implements FileDraft {
     return new Draft(path, name, file, mode);
   }
 
-  async write(text: string): Promise<void> {
+  async write(text: string | Uint8Array): Promise<void> {
     await this.#file.writeFile(text);
   }
 
@@ -165,7 +165,7 @@ function modeOf(found: Stats | undefined): number | undefined {
 }
 
 /** Without waiting for a reader of a pipe. */
-async function writeInto(path: string, data: string, flags: number): Promise<void> {
+async function writeInto(path: string, data: string | Uint8Array, flags: number): Promise<void> {
   const file = await open(path, constants.O_WRONLY | constants.O_NONBLOCK | flags);
   try {
     const { O_APPEND } = constants;

@@ -99,6 +99,15 @@ export function memoryIo(options: MemoryIoOptions = {}): MemoryIo {
           },
         };
       },
+      async kind(path) {
+        return path in files ? "file" : undefined;
+      },
+      async list() {
+        return [];
+      },
+      async makeFolder(path) {
+        throw new Error(`there are no folders here: ${path}`);
+      },
       async draft(path) {
         let text = "";
         return {

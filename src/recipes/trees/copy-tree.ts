@@ -1,19 +1,25 @@
-/** Copies a tree: reads it on one session and writes it on another, or on the same. */
+/** Copies a tree: reads it on a session and hands it to what writes it. */
 import { kindOf, nextSequence, ttlOf } from "../../session/node-kind.ts";
 import { movedPath } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
 import type { AclSource } from "./acl-readers.ts";
 import type { ChangesUnder } from "./changed-under.ts";
 import type { NewZnode } from "./new-znode.ts";
-import { TreePlan } from "./plan-tree.ts";
 import { type EntryWithAcl, readAcls } from "./read-acls.ts";
 import { readTree } from "./read-tree.ts";
+import type { TreeSink } from "./tree-sink.ts";
 import type { WalkOptions } from "./walk.ts";
-import { type OnConflict, TreeWriter, type WrittenTree } from "./write-tree.ts";
+import type { WrittenTree } from "./write-tree.ts";
 
 /** The root of a tree, and the session that reaches it. */
 export interface TreePlace {
   readonly session: Session;
+  readonly path: string;
+}
+
+export interface CopyTarget {
+  readonly sink: TreeSink;
+  /** The path that the root of the copy gets. */
   readonly path: string;
 }
 
@@ -22,13 +28,8 @@ export interface CopyTreeOptions extends WalkOptions {
   readonly acls?: AclSource | undefined;
   /** Sequence counters too. */
   readonly exact: boolean;
-  readonly onConflict: OnConflict;
-  /** Nothing is written: the result tells what would be. */
-  readonly dryRun?: boolean;
   /** Told of every znode that was read. */
   readonly changes?: ChangesUnder | undefined;
-  /** Told now and then how many are written so far. */
-  readonly onProgress?: ((written: number) => void) | undefined;
 }
 
 export interface CopiedTree extends WrittenTree {
@@ -44,15 +45,12 @@ export interface CopiedTree extends WrittenTree {
  */
 export async function copyTree(
   from: TreePlace,
-  to: TreePlace,
+  to: CopyTarget,
   options: CopyTreeOptions,
 ): Promise<CopiedTree> {
-  const { signal, onConflict, onProgress, acls, exact, changes } = options;
+  const { acls, exact, changes } = options;
   const entries = readTree(from.session, from.path, options);
   const pieces: AsyncIterable<EntryWithAcl[]> = acls ? readAcls(acls, entries, options) : entries;
-  const writer = options.dryRun
-    ? new TreePlan(to.session, { signal, onConflict })
-    : new TreeWriter(to.session, { signal, onConflict, onProgress });
   let ephemerals = 0;
   let childrenLeft = 0;
   try {
@@ -63,11 +61,11 @@ export async function copyTree(
         .filter(({ stat }) => kindOf(stat) !== "ephemeral")
         .map((entry) => copyOf(entry, movedPath(entry.path, from.path, to.path), exact));
       ephemerals += piece.length - znodes.length;
-      await writer.add(znodes);
+      await to.sink.add(znodes);
     }
-    return { ...(await writer.finish()), ephemerals, childrenLeft };
+    return { ...(await to.sink.finish()), ephemerals, childrenLeft };
   } catch (error) {
-    throw await writer.stopped(error);
+    throw await to.sink.stopped(error);
   }
 }
 

@@ -6,9 +6,10 @@ import type { Session } from "../../session/session.ts";
 import { hasEqualData, type NewZnode } from "./new-znode.ts";
 import { readPaths, type TreeEntry } from "./read-tree.ts";
 import { refusalOf, type TreeFailure } from "./tree-failures.ts";
+import type { TreeSink } from "./tree-sink.ts";
 import { existsWithOtherData, type WriteTreeOptions, type WrittenTree } from "./write-tree.ts";
 
-export class TreePlan {
+export class TreePlan implements TreeSink {
   readonly #session: Session;
   readonly #options: WriteTreeOptions;
   readonly #counts = { created: 0, overwritten: 0, unchanged: 0, skipped: 0 };

@@ -25,6 +25,7 @@ import {
   treeInterrupted,
   type UnfinishedRequest,
 } from "./tree-interrupted.ts";
+import type { TreeSink } from "./tree-sink.ts";
 
 /** What happens to a znode that exists already with other data. */
 export type OnConflict = "fail" | "skip" | "overwrite";
@@ -68,7 +69,7 @@ export function existsWithOtherData(path: string): ConflictError {
   return new ConflictError("node-exists", `${path} exists with other data`, { path, code: -110 });
 }
 
-export class TreeWriter {
+export class TreeWriter implements TreeSink {
   readonly #session: Session;
   readonly #options: WriteTreeOptions;
   readonly #signal: AbortSignal;
@@ -94,7 +95,7 @@ export class TreeWriter {
    * Takes znodes, parents before their children. Throws ConflictError with `onConflict: "fail"`,
    * TreeInterruptedError when the signal is aborted, and the error of a lost session.
    */
-  async add(znodes: Iterable<NewZnode>): Promise<void> {
+  async add(znodes: readonly NewZnode[]): Promise<void> {
     await this.#counting(async () => {
       for (const znode of znodes) {
         const before = this.#newest;
