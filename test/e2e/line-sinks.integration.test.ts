@@ -206,6 +206,18 @@ describe("the prompt", () => {
     await terminal.shows(/^\/$/m);
   });
 
+  test("a command that is killed in raw mode leaves no raw terminal", async () => {
+    const terminal = await open();
+    await terminal.enter("ls / | (stty raw -echo -isig < /dev/tty; kill -KILL $$)");
+    await terminal.endsWith("›");
+    await terminal.enter("ls / | (cat > /dev/null; stty -a < /dev/tty)");
+    await terminal.shows(/\bopost\b/);
+    expect(await terminal.screen()).toMatch(/(^|\s)isig icanon/);
+    await terminal.press("C-d");
+    const left = await terminal.left();
+    expect(left).toMatchObject({ code: 0, after: left.before });
+  });
+
   test("Ctrl-C ends the line and its command, and the prompt comes back", async () => {
     const terminal = await open();
     const pid = join(directory, "pid");

@@ -8,9 +8,9 @@ import { PagedScreen } from "./paged-screen.ts";
 import { pagerCommand, pagerEnvironment } from "./pager.ts";
 
 /**
- * Calls `run` with a front end for the screen, and tells it whether the pager has the screen. Waits for the end of the pager. Who leaves the
- * pager has seen enough: the line ends then, without an error. Ctrl-C ends the line with one; the
- * pager shows what it has.
+ * Calls `run` with a front end for the screen, and tells it whether the pager has the screen. Waits
+ * for the end of the pager. A user who leaves the pager has seen enough: the line ends then, without
+ * an error. Ctrl-C ends the line with one; the pager shows what it has.
  */
 export async function runPaged(
   frontEnd: FrontEnd,

@@ -47,6 +47,8 @@ export async function runPiped(
   });
   const stop = () => child.stop();
   signal.addEventListener("abort", stop, { once: true });
+  // Ctrl-C may have come while it was started.
+  if (signal.aborted) stop();
   try {
     const either = AbortSignal.any([signal, interrupt.signal]);
     const line = run(frontEnd.into(pipeIo(io, child), either));
