@@ -53,11 +53,20 @@ export function firstRows(lines: Iterable<TextLine>, columns: number, paint: Pai
   return { text: joined(shown), end, isCut: false };
 }
 
-/** All of them. */
+const ROWS_AT_ONCE = 10_000;
+
+/** All of them. A few kilobytes of gzip hold millions of empty lines: no string stays for each. */
 export function allRows(lines: Iterable<TextLine>, paint: Paint): string {
-  const shown: string[] = [];
-  for (const { text } of lines) shown.push(paint(escapeText(text)));
-  return joined(shown);
+  const parts: string[] = [];
+  let rows: string[] = [];
+  for (const { text } of lines) {
+    rows.push(paint(escapeText(text)));
+    if (rows.length < ROWS_AT_ONCE) continue;
+    parts.push(joined(rows));
+    rows = [];
+  }
+  parts.push(joined(rows));
+  return parts.join("");
 }
 
 /** The lines of a text; a last line end is the end of the last line. */
