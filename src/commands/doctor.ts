@@ -50,10 +50,13 @@ export const doctor = defineCommand({
       maxBuffer: options.maxRequestBytes,
     });
     let findings = 0;
+    const checks = new Set<Finding["check"]>();
     try {
       for await (const finding of limited(examination.findings())) {
         findings += 1;
-        yield { kind: "finding", finding, from: target };
+        const isRepeated = "path" in finding && checks.has(finding.check);
+        checks.add(finding.check);
+        yield { kind: "finding", finding, from: target, isRepeated };
       }
       yield* examination.unreadable.named();
       yield examination.result(findings);

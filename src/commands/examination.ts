@@ -91,10 +91,12 @@ export class Examination {
   }
 
   async *#pathFindings(session: Session, root: string) {
+    if (this.#options.maxZnodes > 0) {
+      this.#walk = new TreeWalk(session, this.#treeOptions);
+      yield* this.#readable(root, this.#walk.findings(root));
+    }
+    // Last: where no ACL was ever set, there is one of them for each znode at the top.
     yield* this.#readable(root, findOpenAcls(session, root, this.#treeOptions));
-    if (this.#options.maxZnodes === 0) return;
-    this.#walk = new TreeWalk(session, this.#treeOptions);
-    yield* this.#readable(root, this.#walk.findings(root));
   }
 
   /** A tree whose root may not be read is named like any other branch, and the rest goes on. */

@@ -11,7 +11,10 @@ import { namesFor, type Rendered, type View } from "./renderer.ts";
 import { tableLines } from "./table.ts";
 import type { Paint, Theme } from "./theme.ts";
 
-export function textFinding({ finding, from }: FindingResult, view: View): Rendered {
+export function textFinding(
+  { finding, from, isRepeated = false }: FindingResult,
+  view: View,
+): Rendered {
   const name = namesFor(view);
   const place = name(placeOf(finding));
   const says = name(sentenceOf(finding));
@@ -21,11 +24,12 @@ export function textFinding({ finding, from }: FindingResult, view: View): Rende
     return { out: `${[severity, check, place, says, name(fixText(fix))].join("\t")}\n` };
   const { theme } = view;
   const line = fix.command ?? fix.config;
-  const typed = line === undefined ? "" : `: ${theme.command(name(line))}`;
+  const typed = line === undefined ? [] : [theme.command(name(line))];
+  const words = isRepeated && line !== undefined ? [] : [name(fixWords(fix))];
   return {
     out:
       `${paintOf(theme)[severity](severity)} ${theme.path(place)}: ${says}\n` +
-      `  fix: ${name(fixWords(fix))}${typed}\n`,
+      `  fix: ${[...words, ...typed].join(": ")}\n`,
   };
 }
 

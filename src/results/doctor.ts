@@ -8,6 +8,8 @@ export interface FindingResult {
   readonly kind: "finding";
   readonly finding: Finding;
   readonly from: DoctorTarget;
+  /** The same is wrong with a znode that was named before: its fix needs no words again. */
+  readonly isRepeated?: boolean;
 }
 
 /** What was examined, as far as a line that helps must name it. */

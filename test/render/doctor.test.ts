@@ -49,6 +49,15 @@ describe("a finding", () => {
     });
   });
 
+  test("like one before shows only the line to type on a terminal", async () => {
+    const again = { kind: "finding", finding: large, from, isRepeated: true } as const;
+    const { terminal, pipe } = await renderAll(again);
+    expect(terminal.split("\n")[1]).toBe(
+      "  fix: zksh -s 'zk1:2181,[::1]:2182/app' deleteall '/a b'",
+    );
+    expect(pipe).toBe((await render(large)).pipe);
+  });
+
   test("shows no control characters of names, and one line a finding in a pipe", async () => {
     const { terminal, pipe } = await render({ ...large, path: "/x\u202e\u001b[2J" });
     expect(terminal).not.toContain("\u001b");
