@@ -29,8 +29,23 @@ export function redact(text: string): string {
       redacted += text.slice(upTo, word.start) + safe;
       upTo = word.end;
     }
+    // A zksh in the command of the line takes passwords as well.
+    const { pipe = "" } = statement;
+    const safePipe = withoutPipedSecrets(pipe);
+    const at = safePipe === pipe ? -1 : text.indexOf(pipe, statement.words.at(-1)?.end ?? upTo);
+    if (at < 0) continue;
+    redacted += text.slice(upTo, at) + safePipe;
+    upTo = at + pipe.length;
   }
   return redacted + text.slice(upTo);
+}
+
+/** A credential up to its end in the words of a system shell. */
+const PIPED = /((?:\bdigest[\s:]\s*|--?auth[\s=]\s*["']?(?!digest\b))[^:\s'"]+:)[^\s'"|;&]+/g;
+
+/** Text of another language, the system's shell, which is not read: what looks like a credential. */
+function withoutPipedSecrets(command: string): string {
+  return command.replace(PIPED, (_, name: string) => name + HIDDEN);
 }
 
 /** A mistyped addauth must not put its credential into the history. */
@@ -43,7 +58,7 @@ export function isRedacted(line: string): boolean {
   const isAuth = lex(line, { hasPipes: true }).statements.some(
     ({ words, source }) => words.some(({ text }) => seemsAddauth(text)) && source.includes(HIDDEN),
   );
-  return isAuth || /\bdigest[\s:].*\*\*\*/is.test(line);
+  return isAuth || /(?:\bdigest[\s:]|--?auth[\s=]).*\*\*\*/is.test(line);
 }
 
 /** `ann:secret` → `ann:***`; a credential without a name is all secret. Options stay. */

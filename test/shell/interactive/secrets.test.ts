@@ -35,7 +35,18 @@ describe("redact", () => {
     ["n = addauth digest ann:secret", "n = addauth digest ann:***"],
     ["n = addauth custom token", "n = addauth custom ***"],
     ["addauth digest ann:secret | cat", "addauth digest ann:*** | cat"],
+    ["ls / | zksh --auth digest:ann:secret ls", "ls / | zksh --auth digest:ann:*** ls"],
+    ["ls /|x; ls / | zksh --auth=own:pw ls; pwd", "ls /|x; ls / | zksh --auth=own:*** ls; pwd"],
+    [
+      "n = get /a | zksh -c 'addauth digest ann:secret; set /b -'",
+      "n = get /a | zksh -c 'addauth digest ann:***; set /b -'",
+    ],
+    [
+      "addauth digest ann:secret | zksh --auth digest:ann:secret ls /",
+      "addauth digest ann:*** | zksh --auth digest:ann:*** ls /",
+    ],
     ["set /a 'x  y'", "set /a 'x  y'"],
+    ["get /a | grep digest", "get /a | grep digest"],
   ])("hides the secrets of: %s", (line, wanted) => {
     expect(redact(line)).toBe(wanted);
     expect(isRedacted(redact(line))).toBe(wanted.includes("***"));
