@@ -2,6 +2,7 @@ import { InterruptedError, NoNodeError, OperationError, RefusedError } from "../
 import type { ScratchFile } from "../io/files.ts";
 import type { ChildEnd } from "../processes/child-requests.ts";
 import { readIfThere } from "../recipes/set-if-unchanged.ts";
+import { quoteWord } from "../text/quote-word.ts";
 import { flag, required, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { fileNameFor, isText, jsonProblem, withoutAddedLineEnd } from "./edited-text.ts";
@@ -19,7 +20,8 @@ export const edit = defineCommand({
   options: { create: flag("", "create the znode if it does not exist") },
   async *run(context, { path }, { create }) {
     const { signal, input, files } = context;
-    const byHand = `get ${path} > FILE, edit FILE, and set -v VERSION ${path} @FILE`;
+    const word = quoteWord(path);
+    const byHand = `get ${word} > FILE, edit FILE, and set -v VERSION ${word} @FILE`;
     if (!input.hasTerminal)
       throw new RefusedError("needs-terminal", "edit needs a terminal", { path, hint: byHand });
     const before = await readIfThere(context.session(), path, signal);
@@ -57,7 +59,7 @@ function missing(path: string): NoNodeError {
   return new NoNodeError("no-node", `no such znode: ${path} (NoNode)`, {
     path,
     code: -101,
-    hint: `edit --create ${path} creates it`,
+    hint: `edit --create ${quoteWord(path)} creates it`,
   });
 }
 

@@ -2,6 +2,7 @@ import { UsageError } from "../errors.ts";
 import { type ToldSession, toldSessions } from "../recipes/servers/told-sessions.ts";
 import type { Result } from "../results/result.ts";
 import { isSameId } from "../text/hex-id.ts";
+import { quoteWord } from "../text/quote-word.ts";
 import { flag, optional, type ValueParser } from "./arguments.ts";
 import { askedServers } from "./asked-servers.ts";
 import { type Context, defineCommand } from "./command.ts";
@@ -16,7 +17,9 @@ const sessionId: ValueParser<bigint | "me"> = (text) => {
   if (text === "me") return text;
   if (/^0x[0-9a-f]{1,16}$/i.test(text)) return BigInt.asIntN(64, BigInt(text));
   throw new UsageError(`bad session id '${text}'`, {
-    hint: "use me, or an id as stat and whoholds show it: 0x100006285b70000",
+    hint: text.startsWith("/")
+      ? `stat ${quoteWord(text)} shows its session as ephemeralOwner`
+      : "use me, or an id as stat and whoholds show it: 0x100006285b70000",
   });
 };
 

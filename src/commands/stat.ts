@@ -8,6 +8,7 @@ import { forEachPath, furtherPaths, isOldWatch, pathWords } from "./several-path
 
 export const stat = defineCommand({
   details:
+    "ephemeralOwner is the session that owns an ephemeral znode: session ID shows its client. " +
     "With several paths, each path is printed before its stat; a znode that cannot be read is " +
     "reported on stderr, the " +
     "others are printed, and the exit code is 8. stat PATH watch is zkCli's old form of stat -w " +

@@ -3,6 +3,7 @@ import { ConflictError, NoNodeError } from "../errors.ts";
 import { readIfThere, setIfUnchanged } from "../recipes/set-if-unchanged.ts";
 import type { Result } from "../results/result.ts";
 import type { Data, Session, Stat } from "../session/session.ts";
+import { quoteWord } from "../text/quote-word.ts";
 import type { Context } from "./command.ts";
 import { namingParent } from "./write-failures.ts";
 
@@ -37,7 +38,7 @@ export async function* storeEdited(
     throw new NoNodeError("no-node", `${path} was deleted meanwhile: nothing was written`, {
       path,
       code: -101,
-      hint: `create ${path} @${file} creates it with your text`,
+      hint: `create ${quoteWord(path)} ${quoteWord(`@${file}`)} creates it with your text`,
     });
   }
   yield {
@@ -56,7 +57,11 @@ export async function* storeEdited(
   throw new ConflictError(
     "edit-conflict",
     `${path} was ${was} meanwhile, and is at version ${version}: nothing was written`,
-    { path, code: -103, hint: `set -v ${version} ${path} @${file} writes your text` },
+    {
+      path,
+      code: -103,
+      hint: `set -v ${version} ${quoteWord(path)} ${quoteWord(`@${file}`)} writes your text`,
+    },
   );
 }
 

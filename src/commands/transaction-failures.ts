@@ -10,6 +10,7 @@ import {
 } from "../errors.ts";
 import { parentPath } from "../session/path.ts";
 import type { MultiOp } from "../session/session.ts";
+import { quoteWord } from "../text/quote-word.ts";
 import { formatSize } from "../text/size.ts";
 import type { TransactionLine } from "./transaction-lines.ts";
 
@@ -21,8 +22,8 @@ export function waysToLook(ops: readonly MultiOp[]): string | undefined {
   if (telling === undefined) return undefined;
   const isSequential = telling.op === "create" && /sequential/i.test(telling.mode ?? "");
   const look = isSequential
-    ? `ls ${parentPath(telling.path)}`
-    : `${telling.op === "setData" ? "stat" : "exists"} ${telling.path}`;
+    ? `ls ${quoteWord(parentPath(telling.path))}`
+    : `${telling.op === "setData" ? "stat" : "exists"} ${quoteWord(telling.path)}`;
   return `it was carried out as a whole or not at all, and is not repeated; look with: ${look}`;
 }
 
@@ -77,7 +78,7 @@ const DONE = { create: "created", setData: "changed", delete: "deleted", check: 
 
 function hintFor(error: ZkshError, op: MultiOp): string | undefined {
   if (error.reason === "no-node" && op.op === "create")
-    return `a line before it can create the parent: create ${parentPath(op.path)}`;
+    return `a line before it can create the parent: create ${quoteWord(parentPath(op.path))}`;
   return error.hint;
 }
 

@@ -5,6 +5,7 @@ import type { OnConflict, WrittenTree } from "../recipes/trees/write-tree.ts";
 import type { Result } from "../results/result.ts";
 import { parentPath } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
+import { quoteWord } from "../text/quote-word.ts";
 import { option, type ValueParser } from "./arguments.ts";
 import { tellInterruption } from "./whole-tree.ts";
 
@@ -35,7 +36,7 @@ export async function requireParent(
   throw new NoNodeError("no-node", message, {
     path: parent,
     code: -101,
-    hint: `create -p ${parent} creates it`,
+    hint: `create -p ${quoteWord(parent)} creates it`,
   });
 }
 

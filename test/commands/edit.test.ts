@@ -94,6 +94,8 @@ describe("edit", () => {
     const piped = await edited(["edit", "/app/port"], { tty: false });
     expect([piped.exit, piped.started]).toEqual([9, []]);
     expect(piped.stderr).toContain("error: edit needs a terminal\n  get /app/port > FILE");
+    const spaced = await edited(["edit", "/a b"], { tty: false });
+    expect(spaced.stderr).toContain("set -v VERSION '/a b' @FILE\n");
   });
 
   test.each([

@@ -222,6 +222,7 @@ describe("a transaction whose answer was lost", () => {
     { lines: ["check /a", "set /a z"], look: "stat /a" },
     { lines: ["create -s /a/n- z"], look: "ls /a" },
     { lines: ["delete /a/b"], look: "exists /a/b" },
+    { lines: ["delete '/a/b c; d'"], look: "exists '/a/b c; d'" },
   ])("$lines may have been carried out, and $look shows it", async ({ lines, look }) => {
     const { exit, stderr } = await run(["txn", ...lines], { session: lost(true) });
     expect([exit, stderr]).toEqual([

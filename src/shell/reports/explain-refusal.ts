@@ -2,6 +2,7 @@
 import { ConflictError, OperationError } from "../../errors.ts";
 import { ancestors } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
+import { quoteWord } from "../../text/quote-word.ts";
 import { askAround, type Sessions } from "./missing-znode.ts";
 
 /** Replaces the message or the hint of the error. */
@@ -60,5 +61,7 @@ async function quotaAbove(
     places.map((place) => session.exists(`/zookeeper/quota${place}/zookeeper_limits`, { signal })),
   );
   const limited = places[stats.findIndex((stat) => stat !== undefined)];
-  return limited === undefined ? undefined : { hint: `listquota ${limited} shows the limits` };
+  return limited === undefined
+    ? undefined
+    : { hint: `listquota ${quoteWord(limited)} shows the limits` };
 }

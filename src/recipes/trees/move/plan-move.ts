@@ -2,6 +2,7 @@
 import { ConflictError, NoNodeError, RefusedError } from "../../../errors.ts";
 import { ancestors, parentPath } from "../../../session/path.ts";
 import type { Stat } from "../../../session/session.ts";
+import { quoteWord } from "../../../text/quote-word.ts";
 import type { TreePlace } from "../copy-tree.ts";
 import { compareTrees } from "./compare-trees.ts";
 import { findObstacle, type Move, type Obstacle } from "./move-transaction.ts";
@@ -50,7 +51,10 @@ async function mustHaveParent({ session, path }: TreePlace, signal: AbortSignal)
   const parent = parentPath(path);
   if (parent === "/" || (await session.exists(parent, { signal }))) return;
   const message = `cannot create ${path}: its parent ${parent} does not exist (NoNode)`;
-  throw new NoNodeError("no-node", message, { path, hint: `create -p ${parent} creates it` });
+  throw new NoNodeError("no-node", message, {
+    path,
+    hint: `create -p ${quoteWord(parent)} creates it`,
+  });
 }
 
 /**

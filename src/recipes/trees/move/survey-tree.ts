@@ -1,6 +1,7 @@
 /** Looks at a tree before it is moved: what cannot be moved is refused before anything is done. */
 import { RefusedError } from "../../../errors.ts";
 import { kindOf } from "../../../session/node-kind.ts";
+import { quoteWord } from "../../../text/quote-word.ts";
 import type { TreePlace } from "../copy-tree.ts";
 import type { EntryWithAcl } from "../read-acls.ts";
 import { readTree, type TreeEntry } from "../read-tree.ts";
@@ -80,6 +81,6 @@ function refuseEphemerals(root: string, paths: readonly string[]): void {
     path === root
       ? `${root} is ephemeral: it belongs to a session and cannot be moved`
       : `${root} cannot be moved: ephemeral znodes belong to sessions (${named}${more})`;
-  const hint = path === root ? undefined : `find ${root} --kind ephemeral lists them`;
+  const hint = path === root ? undefined : `find ${quoteWord(root)} --kind ephemeral lists them`;
   throw new RefusedError("ephemerals", message, { path, ...(hint !== undefined && { hint }) });
 }
