@@ -8,7 +8,7 @@ import { refuseSteps, resolvePath, validatePath } from "../session/path.ts";
 import type { Acl } from "../session/session.ts";
 import { parseDuration, parseZkcliDuration } from "../text/duration.ts";
 import type { PathGlob } from "./glob-paths.ts";
-import type { InnerLine, InnerLineOptions } from "./inner-line.ts";
+import type { InnerLine, InnerLineOptions, LineTemplate } from "./inner-line.ts";
 
 /** Reads what an argument only names: the data of `-` (stdin) and `@file`, and lines in a line. */
 export interface Reader {
@@ -44,6 +44,8 @@ interface Where {
   readonly isLiteral?: boolean;
   /** The word as a glob, where some of its characters were quoted. Default: the word itself. */
   readonly glob?: string;
+  /** The word with its variables kept apart. Left out: it has none. */
+  readonly template?: LineTemplate | undefined;
 }
 
 /** Turns a word into a value. Throws UsageError. */
@@ -93,9 +95,7 @@ export function rest<T>(parse: ValueParser<T>, summary: string): RestArgument<T>
   return { arity: "rest", parse, summary };
 }
 
-/**
- * The words after `--`: a program and its arguments. Empty without `--`. Must be the last argument.
- */
+/** The words after `--`: a program and its arguments. Perhaps none. Must be the last argument. */
 export function programToRun(summary: string): RestArgument<string> {
   return { arity: "command", parse: word, summary };
 }

@@ -43,14 +43,15 @@ const ENTRIES: readonly CommandEntry[] = [
 ];
 
 /** One line, or `-` for the lines of stdin. */
-export const transactionLine: ValueParser<LineGroup> = (text, { cwd }) =>
+export const transactionLine: ValueParser<LineGroup> = (text, { cwd, template }) =>
   new Outside(async (reader) => {
-    const isArgument = text !== "-";
+    const isArgument = text !== "-" || template !== undefined;
     const nameOf = isArgument
       ? (_line: number, source: string) => `'${shortSource(source)}'`
       : nameInFile("stdin");
-    const given = isArgument ? text : await reader.stdin();
-    return { isArgument, lines: await reader.lines(given, { entries: ENTRIES, cwd, nameOf }) };
+    const given = isArgument ? (template?.text ?? text) : await reader.stdin();
+    const how = { entries: ENTRIES, cwd, nameOf, values: template?.values };
+    return { isArgument, lines: await reader.lines(given, how) };
   });
 
 /** The lines of a file. */

@@ -101,6 +101,38 @@ describe.each(Object.keys(SERVERS))("a script's lines on %s", (name) => {
     expect(code).toBe(0);
   });
 
+  test("a variable in a line of txn is text, whatever it holds", async () => {
+    const script = `create /x -- '@/etc/hostname'
+      create /y
+      v = get /x
+      txn "set /y $v" "set /x 'a; $v'"
+      get /y
+      get /x
+      set /x -- "old'; delete /y; set /x 'b"
+      v = get /x
+      txn "set /y '$v'" "set -v 2 /y <$v>"
+      get /y
+      create -- "/*"
+      p = find / --name '[*]'
+      txn "delete $p"
+      ls /`;
+    const { out, stderr, code } = await run(script, "-q");
+    expect([stderr, code]).toEqual(["", 0]);
+    const values = "@/etc/hostname" + "a; @/etc/hostname";
+    expect(out).toContain(values);
+    expect(out).toContain("<old'; delete /y; set /x 'b>");
+    expect(out).toMatch(/delete\t\/\*\nx\ny\n/);
+  });
+
+  test.each([
+    ["txn $v", "'@-' is not possible here"],
+    ['txn "set -$v /a"', "the name of an option cannot come from a variable"],
+    ['txn "$v /a"', "'@-' is not possible here"],
+  ])("a variable is not the syntax of a line of txn: %s", async (line, message) => {
+    const { code, stderr } = await run(`create /a -- @-; v = get /a; ${line}`);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
   test("$? and $_ are the code and the last word of the line before", async () => {
     const script = `create /e 0
       exists /none

@@ -32,8 +32,9 @@ export const variablesTopic: Topic = {
       title: "Where",
       text:
         "At the prompt, in -c, in -f and in scripts on stdin; not in the arguments of zksh itself, " +
-        "not with -o zkcli, and not within the lines of txn. Variables end with the shell or the " +
-        "script.",
+        'not with -o zkcli. txn takes them in double quotes: txn "set /a $n" "set /b $n"; the ' +
+        "values are text there too, and the files that it reads have no variables. Variables end " +
+        "with the shell or the script.",
     },
   ],
 };

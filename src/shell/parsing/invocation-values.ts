@@ -74,8 +74,9 @@ function readWord(
 ): unknown {
   const mark = marks?.get(word);
   if (mark === undefined) return read(word, where);
-  const { text, glob } = mark;
-  return read(text, { ...where, glob, isLiteral: mark.isLiteral || where.isLiteral === true });
+  const { text, glob, template } = mark;
+  const isLiteral = mark.isLiteral || where.isLiteral === true;
+  return read(text, { ...where, glob, isLiteral, template });
 }
 
 function optionsOf(

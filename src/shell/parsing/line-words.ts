@@ -2,6 +2,7 @@
  * Replaces the variables in the words of a statement, and marks the words that are more or less
  * than their text: the value of a variable is never an option, `-`, `@file` or a glob.
  */
+import { slot } from "../../commands/inner-line.ts";
 import { UsageError } from "../../errors.ts";
 import { GLOB_CHARACTERS, literalGlob } from "../../text/glob.ts";
 import { refuseOwnName, type Variables } from "../variables.ts";
@@ -91,12 +92,15 @@ class Expansion {
   #expand(word: Word, isBehindOptions: boolean): string {
     let text = "";
     let glob = "";
+    let template = "";
+    const values: string[] = [];
     let isLiteral = false;
     let hasVariables = false;
     for (const { text: written, kind } of piecesOf(word)) {
       let from = 0;
       const add = (plain: string) => {
         text += plain;
+        template += plain;
         glob += kind === "plain" ? plain : literalGlob(plain);
       };
       for (const found of kind === "literal" ? [] : written.matchAll(VARIABLE)) {
@@ -105,9 +109,11 @@ class Expansion {
         from = found.index + spelling.length;
         hasVariables = true;
         if (text === "") isLiteral = true;
-        if (!isBehindOptions && !isLiteral) refuseOptionName(text, word);
+        if (!isBehindOptions && !isLiteral) refuseOptionName(text, word.text);
         const value = this.#valueOf(found, word);
         text += value;
+        template += slot(values.length);
+        values.push(value);
         glob += literalGlob(value);
       }
       add(written.slice(from));
@@ -117,7 +123,11 @@ class Expansion {
     // An option with its value is one word, and only the part behind the = is from a variable.
     if (!isLiteral && !isBehindOptions && /^-./.test(text)) return text;
     const mark = `${MARK}${this.#marks.size}`;
-    this.#marks.set(mark, { text, isLiteral, glob });
+    const marked = { text, isLiteral, glob };
+    this.#marks.set(
+      mark,
+      hasVariables ? { ...marked, template: { text: template, values } } : marked,
+    );
     return mark;
   }
 
@@ -142,9 +152,9 @@ class Expansion {
 }
 
 /** The value of an option may come from a variable; which option it is, may not. */
-function refuseOptionName(before: string, { text }: Word): void {
+export function refuseOptionName(before: string, written: string): void {
   if (!/^-/.test(before) || before.includes("=")) return;
-  throw new UsageError(`the name of an option cannot come from a variable: ${text}`, {
+  throw new UsageError(`the name of an option cannot come from a variable: ${written}`, {
     hint: "put a blank or = between the option and its value",
   });
 }

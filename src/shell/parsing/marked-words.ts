@@ -1,3 +1,5 @@
+import type { LineTemplate } from "../../commands/inner-line.ts";
+
 /** A word whose text does not tell how it was written. */
 export interface MarkedWord {
   readonly text: string;
@@ -5,6 +7,8 @@ export interface MarkedWord {
   readonly isLiteral: boolean;
   /** The word as a glob, in which quoted characters and those of variables have no meaning. */
   readonly glob: string;
+  /** Left out for a word without variables. */
+  readonly template?: LineTemplate | undefined;
 }
 
 /**
