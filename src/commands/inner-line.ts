@@ -15,6 +15,11 @@ export function slot(index: number): string {
   return `\0${index}\0`;
 }
 
+/** Whether a word begins with the value of a variable. */
+export function startsWithSlot(template: LineTemplate | undefined): boolean {
+  return template?.text.startsWith("\0") === true;
+}
+
 /** The text with the values in their places. */
 export function fillSlots(text: string, values: readonly string[]): string {
   return text.replace(/\0(\d+)\0/g, (written, index) => values[Number(index)] ?? written);

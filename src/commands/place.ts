@@ -6,6 +6,7 @@ import { baseName, joinPath } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
 import { type ValueParser, znodePath } from "./arguments.ts";
 import type { Context } from "./command.ts";
+import { startsWithSlot } from "./inner-line.ts";
 
 export type Place =
   | { readonly kind: "here"; readonly path: string; readonly isFolder: boolean }
@@ -24,6 +25,12 @@ const PROFILE = /^@[^/:]*:/;
 
 /** `/path`, `zk://HOST[:PORT],…/PATH` or `file:PATH`. A slash at the end names a folder. */
 export const place: ValueParser<Place> = (text, where) => {
+  // The value may be data of a znode: it must not choose who gets a copy of a tree, or read a file.
+  const isElsewhere = text.startsWith(FILE) || text.startsWith(SERVER);
+  if (isElsewhere && startsWithSlot(where.template))
+    throw new UsageError(`a variable cannot name a file or another server: ${text}`, {
+      hint: `write file: or ${SERVER} before the variable`,
+    });
   if (text.startsWith(FILE)) {
     const file = text.slice(FILE.length);
     if (file === "") throw new UsageError("file: needs the path of a file");

@@ -19,7 +19,7 @@ const sessionId: ValueParser<bigint | "me"> = (text) => {
   throw new UsageError(`bad session id '${text}'`, {
     hint: text.startsWith("/")
       ? `stat ${quoteWord(text)} shows its session as ephemeralOwner`
-      : "use me, or an id as stat and whoholds show it: 0x100006285b70000",
+      : "use me, or an id as stat and whoholds show it: 0x100006285b70000; --all lists them",
   });
 };
 

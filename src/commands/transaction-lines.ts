@@ -49,6 +49,10 @@ export const transactionLine: ValueParser<LineGroup> = (text, { cwd, template })
     const nameOf = isArgument
       ? (_line: number, source: string) => `'${shortSource(source)}'`
       : nameInFile("stdin");
+    if (isArgument && /^\S+$/.test(template?.text ?? text))
+      throw new UsageError(`'${shortSource(text)}' is not a line of a transaction`, {
+        hint: "quote each line as one word: txn 'create /a 1' 'delete /b'",
+      });
     const given = isArgument ? (template?.text ?? text) : await reader.stdin();
     const how = { entries: ENTRIES, cwd, nameOf, values: template?.values };
     return { isArgument, lines: await reader.lines(given, how) };

@@ -95,6 +95,10 @@ const mistakes = [
   { lines: [], error: "a transaction needs at least one line" },
   { lines: [""], error: "a transaction needs at least one line" },
   { lines: ["get /a"], error: "'get /a': 'get' is not possible here" },
+  {
+    lines: ["create", "/a", "x"],
+    error: "'create' is not a line of a transaction\n  quote each line as one word: txn 'create",
+  },
   { lines: ["set /a"], error: "'set /a': missing required argument 'data'" },
   { lines: ["set /a//b x"], error: "'set /a//b x': " },
   { lines: ["create -p /n/m"], error: "create --parents is not possible in a transaction" },

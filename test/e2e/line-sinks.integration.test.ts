@@ -125,13 +125,24 @@ describe.each(Object.keys(SERVERS))("a script's lines on %s", (name) => {
   });
 
   test.each([
-    ["txn $v", "'@-' is not possible here"],
+    ["txn $v", "'@-' is not a line of a transaction"],
     ['txn "set -$v /a"', "the name of an option cannot come from a variable"],
     ['txn "$v /a"', "'@-' is not possible here"],
   ])("a variable is not the syntax of a line of txn: %s", async (line, message) => {
     const { code, stderr } = await run(`create /a -- @-; v = get /a; ${line}`);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
+
+  test.each(["cp -r / $v", "diff $v /a", "cp $v /b"])(
+    "a variable names no file and no other server: %s",
+    async (line) => {
+      for (const place of ["file:/etc/hostname", "zk://127.0.0.1:1/x"]) {
+        const { code, stderr } = await run(`create /a ${place}; v = get /a; ${line}`);
+        const message = "a variable cannot name a file or another server";
+        expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+      }
+    },
+  );
 
   test("$? and $_ are the code and the last word of the line before", async () => {
     const script = `create /e 0

@@ -24,8 +24,9 @@ export const variablesTopic: Topic = {
       title: "Using",
       text:
         "A value is always text: it is not split at blanks, and is never an option, a pipe, a " +
-        "glob, stdin (-) or a file (@file), even if it looks like one. So it cannot be the name of an " +
-        "option or of a command. A variable without a value is an error. A $ in single quotes, " +
+        "glob, stdin (-), a file (@file, file:) or another server (zk://), even if it looks like " +
+        "one. So it cannot be the name of an option or of a command. A variable without a value is " +
+        "an error. A $ in single quotes, " +
         "\\$ in double quotes, and a $ before anything but a name, {, ? or _ is text: set /a '$x'.",
     },
     {
