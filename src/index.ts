@@ -60,4 +60,5 @@ export { UniqueLock } from "./recipes/locks/unique-lock.ts";
 export { parseConnectString } from "./session/connect-string.ts";
 export type * from "./session/options.ts";
 export * from "./session/session.ts";
+export { readKeyStore, readTrustStore, type StoreOptions } from "./session/stores/stores.ts";
 export { openSession } from "./session/zookeeper/client.ts";

@@ -134,7 +134,7 @@ export const globalOptions = [
     name: "tls",
     env: "ZKSH_TLS",
     isPassedOn: true,
-    summary: "connect with TLS (implied by the next five)",
+    summary: "connect with TLS (implied by the --tls options below)",
   },
   {
     name: "tls-ca",
@@ -142,6 +142,20 @@ export const globalOptions = [
     env: "ZKSH_TLS_CA",
     isPassedOn: true,
     summary: "trust these CA certificates (PEM)",
+  },
+  {
+    name: "tls-truststore",
+    value: "FILE",
+    env: "ZKSH_TLS_TRUSTSTORE",
+    isPassedOn: true,
+    summary: "trust the certificates of this store (PEM, PKCS12, JKS)",
+  },
+  {
+    name: "tls-truststore-password-file",
+    value: "FILE",
+    env: "ZKSH_TLS_TRUSTSTORE_PASSWORD_FILE",
+    isPassedOn: true,
+    summary: "the password of the trust store",
   },
   {
     name: "tls-cert",
@@ -156,6 +170,27 @@ export const globalOptions = [
     env: "ZKSH_TLS_KEY",
     isPassedOn: true,
     summary: "the private key of the client certificate (PEM)",
+  },
+  {
+    name: "tls-key-password-file",
+    value: "FILE",
+    env: "ZKSH_TLS_KEY_PASSWORD_FILE",
+    isPassedOn: true,
+    summary: "the password of an encrypted key (mode 0600)",
+  },
+  {
+    name: "tls-keystore",
+    value: "FILE",
+    env: "ZKSH_TLS_KEYSTORE",
+    isPassedOn: true,
+    summary: "present the certificate of this store (PEM, PKCS12, JKS)",
+  },
+  {
+    name: "tls-keystore-password-file",
+    value: "FILE",
+    env: "ZKSH_TLS_KEYSTORE_PASSWORD_FILE",
+    isPassedOn: true,
+    summary: "the password of the key store (mode 0600)",
   },
   {
     name: "tls-servername",
@@ -177,7 +212,13 @@ export const globalOptions = [
     value: "FILE",
     env: "ZKSH_CLIENT_CONFIGURATION",
     isPassedOn: true,
-    summary: "read zkCli's TLS properties from this file (PEM)",
+    summary: "read zkCli's or Kafka's TLS properties from this file",
+  },
+  {
+    name: "zk-tls-config-file",
+    zkcli: "-zk-tls-config-file",
+    value: "FILE",
+    summary: "the same, as Kafka's tools call it",
   },
   {
     name: "waitforconnection",

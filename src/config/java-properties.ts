@@ -2,6 +2,19 @@
 
 const ESCAPES: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", f: "\f" };
 
+/** One property, and where it is written. */
+export interface PlacedProperty {
+  readonly name: string;
+  readonly value: string;
+  /** The file or the variable. */
+  readonly where: string;
+}
+
+/** As messages name it. */
+export function placeOf({ name, where }: PlacedProperty): string {
+  return `${name} in ${where}`;
+}
+
 /** In their order. To Java the last of two values for one name counts. */
 export function parseProperties(text: string): (readonly [name: string, value: string])[] {
   return logicalLines(text).map(parseLine);

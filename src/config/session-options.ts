@@ -3,37 +3,44 @@ import { UsageError } from "../errors.ts";
 import { isSocket, parseConnectString } from "../session/connect-string.ts";
 import type { SaslOptions, SessionOptions, TlsOptions } from "../session/options.ts";
 import { cannotRead } from "../text/file-failures.ts";
-import type { TlsProperties } from "./client-properties.ts";
 import type { LoginSources } from "./sasl-login.ts";
 import type { SaslSetting } from "./sasl-settings.ts";
-import { parseAuth, type Settings, tlsDisagreement } from "./settings.ts";
+import { parseAuth, type Settings } from "./settings.ts";
+import type { TlsSources, WantedPassword } from "./tls-options.ts";
 import {
   openFileWarning,
   sessionWarnings,
   visiblePasswordWarning,
+  type Warning,
   type Warnings,
 } from "./warnings.ts";
 
 /** `option` is the option or property that names the file. */
-export type ReadFile = (path: string, option: string) => Promise<Buffer>;
+type ReadFile = (path: string, option: string) => Promise<Buffer>;
+
+/** Where options come from besides the settings, and who is told of them. */
+export interface OptionSources extends Partial<Pick<TlsSources, "warn" | "holdsSecret">> {
+  readonly readFile: ReadFile;
+  askPassword(wanted: WantedPassword): Promise<string>;
+}
 
 /**
  * The options of a session to `target`, or to the servers that the program was started with. Throws
- * UsageError when a file cannot be read, and where two settings disagree about TLS.
+ * UsageError when a file cannot be read or used, and where two settings disagree about TLS.
  */
 export async function sessionOptions(
   settings: Settings,
-  readFile: ReadFile,
+  sources: OptionSources,
   target?: string,
 ): Promise<SessionOptions> {
   const { session, files } = settings;
   const where = target === undefined ? session : parseConnectString(target);
-  const read = async (option: string, path: string) => readOrExplain(option, path, readFile);
+  const read: ReadNamed = async (option, path) => readOrExplain(option, path, sources.readFile);
   const auth = files.auth === undefined ? [] : parseAuthFile(await read("--auth-file", files.auth));
   // TLS settings are for servers on the network: a socket in the file system never leaves this
   // machine.
   const isPrivate = where.servers.every(isSocket);
-  const tls = isPrivate ? undefined : await tlsOptions(settings, read);
+  const tls = isPrivate ? undefined : await tlsOf(settings, read, sources);
   const { keeperPassword: file } = files;
   const keeperPassword =
     file === undefined || isPrivate
@@ -66,13 +73,13 @@ function keeperPasswordOf(contents: Buffer): Buffer {
 
 /** Files that hold a secret, by the option or property that names them. */
 const SECRET_FILE =
-  /^(--auth-file|--sasl-file|--keeper-password-file|--jaas|--keytab|keyTab in .*|--tls-key|zookeeper\.ssl\.keystore\.location)$/is;
+  /^(--auth-file|--sasl-file|--keeper-password-file|--jaas|--keytab|keyTab in .*|--tls-key(store)?(-password-file)?|zookeeper\.ssl\.keystore\.(location|passwordpath))$/is;
 
 interface Files {
   readFile(path: string): Promise<Buffer>;
   /** Whether users other than its owner may read a file. */
   readonly isReadableByOthers: ((path: string) => Promise<boolean>) | undefined;
-  askPassword(username: string): Promise<string>;
+  askPassword(wanted: WantedPassword): Promise<string>;
 }
 
 /**
@@ -90,13 +97,28 @@ export async function checkedOptions(
     if (SECRET_FILE.test(option)) secrets.set(path, option);
     return readFile(path);
   };
-  const options = await sessionOptions(settings, read, target);
-  await warnings.tell(sessionWarnings(options));
+  const found: Warning[] = [];
+  const options = await sessionOptions(
+    settings,
+    {
+      readFile: read,
+      askPassword,
+      warn: (warning) => found.push(warning),
+      holdsSecret: (option, path) => secrets.set(path, option),
+    },
+    target,
+  );
+  await warnings.tell([...found, ...sessionWarnings(options)]);
   // As TLS: a private server on this machine knows no users.
   const setting = options.servers.every(isSocket) ? undefined : settings.sasl;
   const sasl = await loginOf(setting, {
     readFile: (option, path) => readOrExplain(option, path, read),
-    askPassword,
+    askPassword: (username) =>
+      askPassword({
+        what: `${username}'s password`,
+        question: `SASL password for ${username}`,
+        instead: "--sasl-file FILE",
+      }),
   });
   if (setting?.from === "user" && setting.isVisible)
     await warnings.tell([visiblePasswordWarning("--sasl", "--sasl-file FILE")]);
@@ -119,34 +141,17 @@ async function loginOf(
 type ReadNamed = (option: string, path: string) => Promise<Buffer>;
 
 /** Undefined without TLS: only where nothing asks for it. */
-async function tlsOptions(
-  { files, tls }: Settings,
+async function tlsOf(
+  settings: Settings,
   read: ReadNamed,
+  { askPassword, warn = () => {}, holdsSecret = () => {} }: OptionSources,
 ): Promise<TlsOptions | undefined> {
-  const properties =
-    files.properties === undefined ? undefined : await readProperties(files.properties, read);
-  if (tls && properties && tls.isOn !== properties.isOn) {
-    throw tls.isOn
-      ? tlsDisagreement(tls.source, properties.source)
-      : tlsDisagreement(properties.source, tls.source);
-  }
-  if (!tls?.isOn && !properties?.isOn) return undefined;
-  return {
-    ...(properties?.isOn && properties.tls),
-    ...(files.ca !== undefined && { ca: await read("--tls-ca", files.ca) }),
-    ...(files.cert !== undefined && { cert: await read("--tls-cert", files.cert) }),
-    ...(files.key !== undefined && { key: await read("--tls-key", files.key) }),
-    ...(tls?.isOn && tls.servername !== undefined && { servername: tls.servername }),
-    ...(tls?.isOn && tls.isInsecure && { insecure: true }),
-  };
-}
-
-async function readProperties(file: string, read: ReadNamed): Promise<TlsProperties | undefined> {
-  const text = String(await read("-client-configuration", file));
-  // Rarely used: loaded only then.
-  const { tlsFromProperties } = await import("./client-properties.ts");
-  const found = await tlsFromProperties(text, read);
-  return found && { ...found, source: `${found.source} in ${file}` };
+  const { files, tls, javaTls } = settings;
+  if (tls === undefined && files.properties === undefined && javaTls === undefined)
+    return undefined;
+  // Most sessions have no TLS: loaded only for those that do.
+  const { tlsOptions } = await import("./tls-options.ts");
+  return tlsOptions(settings, { read, askPassword, warn, holdsSecret });
 }
 
 async function readOrExplain(option: string, path: string, readFile: ReadFile): Promise<Buffer> {

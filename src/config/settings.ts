@@ -8,6 +8,15 @@ import type { SessionOptions } from "../session/options.ts";
 import { type GlobalFlags, globalOptions, globalSpelling } from "./global-options.ts";
 import { type SaslSetting, saslEnvironment, saslSetting } from "./sasl-settings.ts";
 import { SettingReader, type Variables } from "./setting-reader.ts";
+import {
+  type JavaTls,
+  javaTls,
+  type TlsFiles,
+  type TlsSetting,
+  tlsEnvironment,
+  tlsFiles,
+  tlsSetting,
+} from "./tls-settings.ts";
 
 /** What the process knows besides its arguments. */
 export interface ProcessInfo {
@@ -24,6 +33,8 @@ export interface Settings {
   readonly files: SettingFiles;
   /** TLS as the command line and the environment set it; undefined when they do not. */
   readonly tls: TlsSetting | undefined;
+  /** TLS as the environment sets it for Java clients. */
+  readonly javaTls: JavaTls | undefined;
   /** The login by SASL; undefined for a session without one. */
   readonly sasl: SaslSetting | undefined;
   readonly output: OutputFormat;
@@ -48,22 +59,8 @@ export interface Settings {
   readonly hasPager: boolean;
 }
 
-/** TLS is on or off because of the option or variable `source`. */
-type TlsSetting =
-  | {
-      readonly isOn: true;
-      readonly source: string;
-      readonly servername?: string;
-      readonly isInsecure: boolean;
-    }
-  | { readonly isOn: false; readonly source: string };
-
-interface SettingFiles {
+interface SettingFiles extends TlsFiles {
   readonly auth?: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly properties?: string;
   readonly keeperPassword?: string;
 }
 
@@ -82,9 +79,14 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
   const sasl = saslSetting(flags, info.env);
   return {
     session: sessionSettings(reader),
-    environment: { ...passedOn(flags), ...saslEnvironment(sasl) },
-    files: fileSettings(reader),
-    tls: tlsSettings(reader),
+    environment: {
+      ...passedOn(flags),
+      ...tlsEnvironment(flags, info.env),
+      ...saslEnvironment(sasl),
+    },
+    files: { ...fileSettings(reader), ...tlsFiles(flags, info.env) },
+    tls: tlsSetting(reader),
+    javaTls: javaTls(info.env),
     sasl,
     output: outputFormat(flags, info),
     color: reader.choice("color", COLOR_CHOICES) ?? "auto",
@@ -106,7 +108,7 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
 function refuseOtherServers(flags: GlobalFlags): void {
   const other = globalOptions.find(
     ({ name }) =>
-      /^(server|tls|client-conf|sasl|jaas|keytab|principal|keeper)/.test(name) &&
+      /^(server|tls|client-conf|zk-tls|sasl|jaas|keytab|principal|keeper)/.test(name) &&
       flags[name] !== undefined,
   );
   if (other) throw new UsageError(`--embedded cannot be combined with ${globalSpelling(other)}`);
@@ -187,46 +189,12 @@ function sessionSettings(reader: SettingReader): SessionOptions {
   };
 }
 
-function fileSettings(reader: SettingReader): SettingFiles {
+function fileSettings(reader: SettingReader): Omit<SettingFiles, keyof TlsFiles> {
   const files = {
     auth: reader.text("auth-file"),
-    ca: reader.text("tls-ca"),
-    cert: reader.text("tls-cert"),
-    key: reader.text("tls-key"),
-    properties: reader.text("client-configuration"),
     keeperPassword: reader.text("keeper-password-file"),
   };
   return Object.fromEntries(Object.entries(files).filter(([, path]) => path !== undefined));
-}
-
-/** Any TLS setting turns it on. Throws UsageError where another one turns it off by name. */
-function tlsSettings(reader: SettingReader): Settings["tls"] {
-  const cert = reader.text("tls-cert");
-  if ((cert === undefined) !== (reader.text("tls-key") === undefined)) {
-    throw new UsageError("--tls-cert and --tls-key must be given together");
-  }
-  const servername = reader.text("tls-servername");
-  const isInsecure = reader.isOn("tls-insecure");
-  const switches = reader.toggles("tls");
-  const implied = (["tls-ca", "tls-cert", "tls-servername"] as const).flatMap((name) =>
-    reader.sources(name),
-  );
-  const wishes = [
-    ...switches.filter(({ isOn }) => isOn).map(({ source }) => source),
-    ...implied,
-    ...(isInsecure ? reader.sources("tls-insecure") : []),
-  ];
-  const off = switches.find(({ isOn }) => !isOn);
-  const [source] = wishes;
-  if (source !== undefined && off) throw tlsDisagreement(source, off.source);
-  if (source === undefined) return off && { isOn: false, source: off.source };
-  return { isOn: true, source, isInsecure, ...(servername !== undefined && { servername }) };
-}
-
-export function tlsDisagreement(on: string, off: string): UsageError {
-  return new UsageError(`${on} asks for TLS, and ${off} turns it off`, {
-    hint: "remove one of them",
-  });
 }
 
 export function parseAuth(text: string, where: string): { scheme: string; credential: Buffer } {

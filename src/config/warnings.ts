@@ -19,6 +19,12 @@ export function sessionWarnings(options: SessionOptions): Warning[] {
       "instead";
     warnings.push({ kind: "warning", reason: "insecure-tls", message });
   }
+  if (tls?.anyServerName && !tls.insecure) {
+    const message =
+      "the name in the server's certificate is not checked: any server with a certificate of the " +
+      "same authority is taken for the right one";
+    warnings.push({ kind: "warning", reason: "any-server-name", message });
+  }
   const secret = auth.find(({ scheme }) => !WITHOUT_SECRET.includes(scheme));
   const remote = servers.find((server) => !isSocket(server) && !isLoopback(server));
   const what = secret ? `${secret.scheme} credential` : keeperPassword && "Keeper password";
@@ -40,6 +46,42 @@ export function visiblePasswordWarning(option: string, instead: string): Warning
   const message = `other users can see the password in ${option} in the list of processes; use ${instead} instead`;
   return { kind: "warning", reason: "visible-password", message };
 }
+
+/** What is wrong with the client certificate in `file`: the servers will refuse it. */
+export function certificateWarnings(
+  file: string,
+  { certificate, others = [], alias }: OwnCertificate,
+): Warning[] {
+  const { validFrom, validTo, subject } = certificate;
+  const warnings: Warning[] = [];
+  const dates = `the client certificate in ${file} (${subject.replaceAll("\n", ", ")})`;
+  if (Date.parse(validTo) < Date.now()) {
+    const message = `${dates} expired on ${day(validTo)}`;
+    warnings.push({ kind: "warning", reason: "expired-certificate", message });
+  }
+  if (Date.parse(validFrom) > Date.now()) {
+    const message = `${dates} is valid from ${day(validFrom)} on only`;
+    warnings.push({ kind: "warning", reason: "expired-certificate", message });
+  }
+  if (others.length > 0) {
+    const message = `${file} has several keys: '${alias}' is used, not ${others.join(", ")}`;
+    warnings.push({ kind: "warning", reason: "several-keys", message });
+  }
+  return warnings;
+}
+
+interface OwnCertificate {
+  readonly certificate: {
+    readonly validFrom: string;
+    readonly validTo: string;
+    readonly subject: string;
+  };
+  /** In a key store: the name of its key, and those of other keys. */
+  readonly alias?: string;
+  readonly others?: readonly string[];
+}
+
+const day = (date: string) => new Date(date).toISOString().slice(0, "2026-01-31".length);
 
 /** Tells each warning once. */
 export class Warnings {

@@ -13,16 +13,31 @@ export interface ServerAddress {
   readonly isSrvName?: true;
 }
 
-/** TLS to a server's secure port. Certificates and keys are PEM texts, not file names. */
+/**
+ * TLS to a server's secure port. Certificates and keys are PEM texts, not file names;
+ * `readKeyStore` and `readTrustStore` take them out of PKCS12 and JKS stores.
+ */
 export interface TlsOptions {
+  /** The authorities that are trusted. Left out: those of Node.js. */
   readonly ca?: Buffer;
+  /** The client's certificate, and those that it was issued by. */
   readonly cert?: Buffer;
   readonly key?: Buffer;
+  /** The password of an encrypted `key`. */
+  readonly passphrase?: string;
   /** The name the certificate must carry, when it is not the host connected to. */
   readonly servername?: string;
   /** Accept any certificate. */
   readonly insecure?: boolean;
+  /** Accept a certificate of a trusted authority under any name. */
+  readonly anyServerName?: boolean;
+  readonly minVersion?: TlsVersion;
+  readonly maxVersion?: TlsVersion;
+  /** Cipher suites by OpenSSL's names, separated by colons. */
+  readonly ciphers?: string;
 }
+
+export type TlsVersion = "TLSv1" | "TLSv1.1" | "TLSv1.2" | "TLSv1.3";
 
 /**
  * A login by SASL. It is another thing than the schemes of {@link SessionOptions.auth}: ACLs name

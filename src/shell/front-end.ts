@@ -6,6 +6,8 @@ import type { Context, Program } from "../commands/command.ts";
 import type { GlobalFlags } from "../config/global-options.ts";
 import { checkedOptions, sessionOptions } from "../config/session-options.ts";
 import { lineSettings, type Settings } from "../config/settings.ts";
+import type { WantedPassword } from "../config/tls-options.ts";
+import { mayAskForStorePassword } from "../config/tls-settings.ts";
 import { sessionWarnings } from "../config/warnings.ts";
 import { type Io, inputEnd } from "../io/io.ts";
 import { prompterFor } from "../io/prompter.ts";
@@ -110,12 +112,18 @@ export class FrontEnd {
     return sasl.password === undefined && sasl.file === undefined;
   }
 
+  /** A password may be asked for before the first session: of a login, a store or a key. */
+  get mayAskForPassword(): boolean {
+    const { settings } = this;
+    return !settings.isEmbedded && (this.asksForPassword || mayAskForStorePassword(settings));
+  }
+
   /**
-   * Asks for the password of the login now, if it will be needed: at the prompt of the shell the
-   * question would get between the keys that are typed.
+   * Asks for passwords now, if they will be needed: at the prompt of the shell the question would
+   * get between the keys that are typed.
    */
   async askForPassword(): Promise<void> {
-    if (this.asksForPassword) await this.#sessionOptions(undefined);
+    if (this.mayAskForPassword) await this.#sessionOptions(undefined);
   }
 
   /** Opens a session to `target`, or to the servers the program was started with. */
@@ -151,8 +159,11 @@ export class FrontEnd {
   /** Returns the release and role that a server reports, or undefined. */
   async aboutServer(server: string): Promise<string | undefined> {
     const { io, services } = this.runtime;
-    const read = (path: string) => io.files.read(path);
-    return services.about?.(server, await sessionOptions(this.settings, read, server));
+    const sources = {
+      readFile: (path: string) => io.files.read(path),
+      askPassword: (wanted: WantedPassword) => this.#askPassword(wanted),
+    };
+    return services.about?.(server, await sessionOptions(this.settings, sources, server));
   }
 
   renderer(): Promise<Renderer> {
@@ -258,8 +269,8 @@ export class FrontEnd {
     };
   }
 
-  #askPassword(username: string): Promise<string> {
-    return this.runtime.passwords.of(username, this.settings);
+  #askPassword(wanted: WantedPassword): Promise<string> {
+    return this.runtime.passwords.of(wanted, this.settings);
   }
 
   async #sessionOptions(target: string | undefined): Promise<SessionOptions> {
@@ -267,7 +278,7 @@ export class FrontEnd {
     const files = {
       readFile: (path: string) => io.files.read(path),
       isReadableByOthers: services.isReadableByOthers,
-      askPassword: (username: string) => this.#askPassword(username),
+      askPassword: (wanted: WantedPassword) => this.#askPassword(wanted),
     };
     const where = target ?? (await privateServer?.address());
     return checkedOptions(this.settings, files, warnings, where);

@@ -13,7 +13,7 @@ export async function runOneShot(words: readonly string[], frontEnd: FrontEnd): 
   const { program } = frontEnd;
   // Not awaited here: a usage error is reported before a connection error, and before a password is
   // asked for.
-  const isEarly = seemsToNeedSession(words, program) && !frontEnd.asksForPassword;
+  const isEarly = seemsToNeedSession(words, program) && !frontEnd.mayAskForPassword;
   const opening = isEarly ? frontEnd.openSession() : undefined;
   const state = new ShellState(frontEnd, { kind: "one-shot", session: opening });
   const progress = new Progress(() => frontEnd.io.stderr);

@@ -1,3 +1,4 @@
+import type { WantedPassword } from "../config/tls-options.ts";
 import { RefusedError } from "../errors.ts";
 import type { Io } from "../io/io.ts";
 import { prompterFor } from "../io/prompter.ts";
@@ -14,19 +15,19 @@ export class TypedPasswords {
   }
 
   /** Throws RefusedError where no person can be asked. */
-  of(username: string, { isNoInput }: { readonly isNoInput: boolean }): Promise<string> {
-    const known = this.#typed.get(username) ?? this.#ask(username, isNoInput);
-    this.#typed.set(username, known);
+  of(wanted: WantedPassword, { isNoInput }: { readonly isNoInput: boolean }): Promise<string> {
+    const { what } = wanted;
+    const known = this.#typed.get(what) ?? this.#ask(wanted, isNoInput);
+    this.#typed.set(what, known);
     // After Ctrl-C the next session asks again.
-    known.catch(() => this.#typed.delete(username));
+    known.catch(() => this.#typed.delete(what));
     return known;
   }
 
-  async #ask(username: string, isNoInput: boolean): Promise<string> {
+  async #ask({ what, question, instead }: WantedPassword, isNoInput: boolean): Promise<string> {
     const prompter = isNoInput ? undefined : prompterFor(this.#io);
-    if (prompter !== undefined)
-      return prompter.secret(`SASL password for ${username}`, this.#signal);
+    if (prompter !== undefined) return prompter.secret(question, this.#signal);
     const why = isNoInput ? "--no-input forbids asking for" : "no terminal to ask for";
-    throw new RefusedError("needs-input", `${why} ${username}'s password; use --sasl-file FILE`);
+    throw new RefusedError("needs-input", `${why} ${what}; use ${instead}`);
   }
 }

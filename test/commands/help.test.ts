@@ -59,8 +59,8 @@ Examples
 
 Usage
   help [subject]
-  [subject]  a command, or locks, pipes, variables, commands, options, sasl,
-             output, exit-codes, environment, quoting
+  [subject]  a command, or locks, pipes, variables, commands, options, tls,
+             sasl, output, exit-codes, environment, quoting
 
 Also called
   ?

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { GlobalFlags } from "../../src/config/global-options.ts";
 import { sessionOptions } from "../../src/config/session-options.ts";
@@ -202,7 +203,7 @@ const tls: {
   {
     name: "from zkCli's properties in the environment",
     env: { ZKSH_CLIENT_CONFIGURATION: "properties" },
-    tls: { ca: Buffer.from("CA") },
+    tls: { ca: expect.any(Buffer) },
   },
   {
     name: "everything",
@@ -224,18 +225,19 @@ const tls: {
   {
     name: "from zkCli's properties",
     flags: { "client-configuration": ["properties"] },
-    tls: { ca: Buffer.from("CA") },
+    tls: { ca: expect.any(Buffer) },
   },
   {
     name: "our own options over zkCli's properties",
     flags: { "client-configuration": ["properties"], "tls-servername": ["n"] },
-    tls: { ca: Buffer.from("CA"), servername: "n" },
+    tls: { ca: expect.any(Buffer), servername: "n" },
   },
 ];
 
+const CA_PEM = readFileSync(join(import.meta.dirname, "../fixtures/stores/ca.pem"), "utf8");
 const files: Record<string, string> = {
   ca: "CA",
-  "ca.pem": "CA",
+  "ca.pem": CA_PEM,
   cert: "CERT",
   key: "KEY",
   auth: "# who we are\ndigest:u:p\r\n\nip:\n",
@@ -248,6 +250,14 @@ const readFile = async (path: string) => {
   if (text === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
   return Buffer.from(text);
 };
+const askPassword = async () => {
+  throw new Error("nothing here needs a password that is typed");
+};
+const sources = { readFile, askPassword };
+const reading = (text: (path: string) => string) => ({
+  readFile: async (path: string) => Buffer.from(text(path)),
+  askPassword,
+});
 
 describe("readSettings", () => {
   test("has a default for everything", () => {
@@ -293,7 +303,7 @@ describe("readSettings", () => {
 
 describe("sessionOptions", () => {
   test.each(tls)("TLS $name", async ({ flags, env, tls: wanted }) => {
-    const options = await sessionOptions(read(flags, env), readFile);
+    const options = await sessionOptions(read(flags, env), sources);
     expect(options.tls).toEqual(wanted);
   });
 
@@ -333,7 +343,7 @@ describe("sessionOptions", () => {
       message: "--tls-servername asks for TLS, and zookeeper.client.secure in plain turns it off",
     },
   ])("refuses: $message", async ({ flags, env, message }) => {
-    const options = async () => sessionOptions(read(flags, env), readFile);
+    const options = async () => sessionOptions(read(flags, env), sources);
     await expect(options()).rejects.toThrow(
       expect.objectContaining({ message, name: "UsageError" }),
     );
@@ -345,7 +355,10 @@ describe("sessionOptions", () => {
     ["pass word \r\nsecond line", "pass word "],
   ])("the Keeper password is the first line of its file: %j", async (contents, password) => {
     const given = read({ "keeper-password-file": ["p"] }, { ZKSH_KEEPER_PASSWORD_FILE: "q" });
-    const options = await sessionOptions(given, async (path) => Buffer.from(path + contents));
+    const options = await sessionOptions(
+      given,
+      reading((path) => path + contents),
+    );
     expect(options.keeperPassword?.toString()).toBe(`p${password}`);
   });
 
@@ -357,16 +370,23 @@ describe("sessionOptions", () => {
     ],
   ])("a Keeper password is refused: %j", async (contents, message) => {
     const given = read({}, { ZKSH_KEEPER_PASSWORD_FILE: "q" });
-    const options = sessionOptions(given, async () => Buffer.from(contents));
+    const options = sessionOptions(
+      given,
+      reading(() => contents),
+    );
     await expect(options).rejects.toThrow(expect.objectContaining({ message, name: "UsageError" }));
-    const toSocket = await sessionOptions(given, async () => Buffer.from("x"), "unix:/s");
+    const toSocket = await sessionOptions(
+      given,
+      reading(() => "x"),
+      "unix:/s",
+    );
     expect(toSocket.keeperPassword).toBeUndefined();
   });
 
   test("the servers of connect are asked with the same TLS", async () => {
     const config = read({ embedded: ["true"] }, { ZKSH_TLS_CA: "ca" });
-    expect((await sessionOptions(config, readFile, "unix:/s")).tls).toBeUndefined();
-    expect(await sessionOptions(config, readFile, "zk:1/app")).toMatchObject({
+    expect((await sessionOptions(config, sources, "unix:/s")).tls).toBeUndefined();
+    expect(await sessionOptions(config, sources, "zk:1/app")).toMatchObject({
       servers: [{ host: "zk", port: 1 }],
       chroot: "/app",
       tls: { ca: Buffer.from("CA") },
@@ -376,7 +396,7 @@ describe("sessionOptions", () => {
   test("identities of the file come before those of the line", async () => {
     const { auth } = await sessionOptions(
       read({ auth: ["x:y"] }, { ZKSH_AUTH_FILE: "auth" }),
-      readFile,
+      sources,
     );
     expect(auth).toEqual([
       { scheme: "digest", credential: Buffer.from("u:p") },
@@ -396,7 +416,7 @@ describe("sessionOptions", () => {
       message: "cannot read nope (--tls-ca): no such file",
     },
   ])("refuses: $message", async ({ flags, message }) => {
-    await expect(sessionOptions(read(flags), readFile)).rejects.toThrow(
+    await expect(sessionOptions(read(flags), sources)).rejects.toThrow(
       expect.objectContaining({ message, name: "UsageError" }),
     );
   });

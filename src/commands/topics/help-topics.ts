@@ -7,6 +7,7 @@ import { lockTopic } from "./lock-topic.ts";
 import { optionsTopic } from "./options-topic.ts";
 import { pipesTopic } from "./pipes-topic.ts";
 import { saslTopic } from "./sasl-topic.ts";
+import { tlsTopic } from "./tls-topic.ts";
 import { variablesTopic } from "./variables-topic.ts";
 
 export interface Topic {
@@ -48,6 +49,7 @@ export const topics: readonly Topic[] = [
     sections: ({ commands }) => byGroup(commands),
   },
   optionsTopic,
+  tlsTopic,
   saslTopic,
   {
     name: "output",

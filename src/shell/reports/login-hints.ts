@@ -1,4 +1,5 @@
 /** Hints about identities: what to log in with where a login or a request was refused. */
+import { javaFlags } from "../../config/java-flags.ts";
 import type { Variables } from "../../config/setting-reader.ts";
 import type { PermissionError } from "../../errors.ts";
 import { parentPath } from "../../session/path.ts";
@@ -46,9 +47,7 @@ function jaasOption(env: Variables): string | undefined {
 }
 
 function propertyOf(name: string, flags: string): string | undefined {
-  for (const [, property, quoted, plain] of flags.matchAll(/-D([\w.]+)=(?:"([^"]*)"|(\S*))/g))
-    if (property === name) return quoted ?? plain;
-  return undefined;
+  return javaFlags(flags).find(([property]) => property === name)?.[1];
 }
 
 async function explainNoAuth(
@@ -98,7 +97,7 @@ function hintOf(path: string, acl: readonly Acl[], jaas: string | undefined): st
     return `the ACL of ${path} names sasl:${sasl}: log in with ${jaas ?? loginOf(sasl)}`;
   const x509 = named("x509");
   if (x509 !== undefined)
-    return `the ACL of ${path} names x509:${x509}: connect with its certificate, --tls-cert and --tls-key`;
+    return `the ACL of ${path} names x509:${x509}: connect with its certificate, --tls-keystore FILE or --tls-cert and --tls-key`;
   const user = named("digest")?.split(":", 1)[0];
   if (user === undefined) return undefined;
   return `the ACL of ${path} names the digest of ${user}: use --auth-file FILE with digest:${user}:PASSWORD, or addauth digest ${quoteWord(user)} at the prompt`;

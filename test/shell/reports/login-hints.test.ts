@@ -41,7 +41,7 @@ describe("after NoAuth", () => {
     ],
     [
       [entry("x509", "CN=web,O=Acme")],
-      "x509:CN=web,O=Acme: connect with its certificate, --tls-cert and --tls-key",
+      "x509:CN=web,O=Acme: connect with its certificate, --tls-keystore FILE or --tls-cert and --tls-key",
     ],
     [
       [entry("world", "anyone"), entry("digest", "ann:x")],

@@ -194,15 +194,19 @@ export function openSocket(
       // certificate.
       ...(isIP(servername) === 0 ? { servername } : {}),
       checkServerIdentity: (_, certificate) =>
-        tls.module.checkServerIdentity(servername, certificate),
+        tls.anyServerName ? undefined : tls.module.checkServerIdentity(servername, certificate),
       rejectUnauthorized: tls.insecure !== true,
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-      ...(tls.cert === undefined ? {} : { cert: tls.cert }),
-      ...(tls.key === undefined ? {} : { key: tls.key }),
+      ...given(tls, ["ca", "cert", "key", "passphrase", "minVersion", "maxVersion", "ciphers"]),
     });
   } catch (error) {
     // A certificate or key that cannot be used is noticed here and now; to callers it is a
     // connection that failed.
     return new Socket().destroy(error as Error);
   }
+}
+
+/** Node takes an option that is undefined for a wrong one. */
+function given<Key extends keyof TlsOptions>(tls: Tls, keys: readonly Key[]): Pick<Tls, Key> {
+  const entries = keys.flatMap((key) => (tls[key] === undefined ? [] : [[key, tls[key]]]));
+  return Object.fromEntries(entries);
 }
