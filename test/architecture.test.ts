@@ -54,7 +54,7 @@ const PACKAGES: Readonly<Record<string, (file: string) => boolean>> = {
   "get-east-asian-width": (file) => file === "render/display-width.ts",
   inquirer: (file) => file.startsWith("io/"),
   ora: (file) => file.startsWith("io/"),
-  koffi: (file) => file === "session/zookeeper/sasl/gssapi/gss-library.ts",
+  koffi: (file) => file === "session/zookeeper/sasl/gssapi/gss-calls.ts",
   "node-zookeeper-client": (file) => file === "session/zookeeper/node-zookeeper-client-adapter.ts",
 };
 

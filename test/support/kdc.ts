@@ -21,6 +21,8 @@ export interface Kdc {
   principal(name: string): string;
   /** The KDC gets another key; the keytab keeps the old one. */
   changeKey(name: string): void;
+  /** Tickets of the principal end after this time, such as `3 seconds`. */
+  limitLife(name: string, time: string): void;
   /** Gets a ticket with the principal's keytab; returns the name of the cache. */
   ticket(name: string, lifetime?: string): string;
   start(): Promise<void>;
@@ -120,6 +122,7 @@ export async function startKdc(): Promise<Kdc> {
       return keytabOf(name);
     },
     changeKey: (name) => void admin("cpw", "-randkey", name),
+    limitLife: (name, time) => void admin("modprinc", "-maxlife", time, name),
     ticket(name, lifetime = "1h") {
       const cache = file(`cache-${++caches}`);
       run("kinit", "-k", "-t", keytabOf(name), "-c", cache, "-l", lifetime, name);

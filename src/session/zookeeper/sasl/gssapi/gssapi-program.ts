@@ -6,7 +6,8 @@
  */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
-import { GssError, GssLibrary } from "./gss-library.ts";
+import { GssError } from "./gss-calls.ts";
+import { GssLibrary } from "./gss-library.ts";
 import type { GssapiAnswer, GssapiReply, GssapiRequest } from "./messages.ts";
 
 let library: GssLibrary | undefined;
