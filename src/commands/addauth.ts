@@ -33,7 +33,7 @@ export const addauth = defineCommand({
     // Servers refuse the scheme and hang up: the login comes before anything else on a connection.
     if (scheme.toLowerCase() === "sasl") {
       throw new UsageError("addauth cannot log in by SASL", {
-        hint: "start zksh with --sasl digest:USER, or with --jaas FILE",
+        hint: "start zksh with --sasl digest:USER, --sasl gssapi or --jaas FILE",
       });
     }
     if (scheme === "digest" && auth === "") {

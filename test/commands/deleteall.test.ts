@@ -101,7 +101,7 @@ const rows: Row[] = [
     given,
     failures: { "/a/b/c": noAuth },
     stderr:
-      "error: not permitted: /a/b/c (NoAuth)\n  authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl digest:USER; getAcl shows the permissions\n",
+      "error: not permitted: /a/b/c (NoAuth)\n  authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl digest:USER or --sasl gssapi; getAcl shows the permissions\n",
     exit: 4,
   },
   {

@@ -290,7 +290,7 @@ const rows: Row[] = [
       }),
     },
     stderr:
-      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl digest:USER; getAcl shows the permissions\n",
+      "error: not permitted: /a (NoAuth)\n  authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl digest:USER or --sasl gssapi; getAcl shows the permissions\n",
     exit: 4,
   },
   {

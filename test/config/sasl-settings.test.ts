@@ -308,7 +308,7 @@ describe("hints", () => {
   test("addauth sasl says what to use instead", async () => {
     const { stderr, exit } = await run(["addauth", "sasl", "bob:pw"]);
     expect([stderr, exit]).toEqual([
-      "error: addauth cannot log in by SASL\n  start zksh with --sasl digest:USER, or with --jaas FILE\n",
+      "error: addauth cannot log in by SASL\n  start zksh with --sasl digest:USER, --sasl gssapi or --jaas FILE\n",
       2,
     ]);
   });

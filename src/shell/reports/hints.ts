@@ -16,7 +16,7 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   getAcl: {
     "no-auth":
       "authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl " +
-      "digest:USER",
+      "digest:USER or --sasl gssapi",
   },
   addauth: { "auth-failed": "the server does not know the scheme or refused the credential" },
   config: { "no-node": "servers before 3.5 have no dynamic configuration" },
@@ -39,7 +39,7 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "quota-exceeded": "listquota shows the limits of a path",
     "no-auth":
       "authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl " +
-      "digest:USER; getAcl shows the permissions",
+      "digest:USER or --sasl gssapi; getAcl shows the permissions",
     "sasl-refused":
       "check the user and the password; a server may also want Kerberos (--sasl gssapi); servers newer than 3.9.5 refuse every DIGEST-MD5 login " +
       "unless they are started with -Dzookeeper.fips-mode=false",

@@ -6,7 +6,7 @@ import { hintFor } from "../../../src/shell/reports/hints.ts";
 describe("hintFor", () => {
   test("getAcl without permission does not lead to getAcl", () => {
     expect(hintFor("getAcl", "no-auth")).toBe(
-      "authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl digest:USER",
+      "authenticate with --auth SCHEME:CRED, or addauth at the prompt, or log in with --sasl digest:USER or --sasl gssapi",
     );
     expect(hintFor("get", "no-auth")).toContain("getAcl shows the permissions");
   });
