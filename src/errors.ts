@@ -1,5 +1,6 @@
 /** Every failure a user can meet: a class per family, and a `reason` for each of its members. */
 
+/** The facts of an error, beside its reason and its message. */
 export interface ErrorDetails {
   /** ZooKeeper's error number, when a server (or the client library) gave one. */
   readonly code?: number;
@@ -12,7 +13,19 @@ export interface ErrorDetails {
   readonly cause?: unknown;
 }
 
-/** The root of the family: a sentence for people, a `reason` for programs. */
+/**
+ * The root of the family: a sentence for people, a `reason` for programs.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await session.delete("/config", { version: 3 });
+ * } catch (error) {
+ *   if (!(error instanceof ZkshError)) throw error;
+ *   console.error(error.reason, error.path, error.message);
+ * }
+ * ```
+ */
 export abstract class ZkshError extends Error {
   readonly reason: string;
   readonly code: number | undefined;
@@ -45,12 +58,27 @@ export class UsageError extends ZkshError {
   }
 }
 
+/** There is no such znode; its `path` says which. */
 export class NoNodeError extends ZkshError {}
 
 /** `no-auth` or `auth-failed`. */
 export class PermissionError extends ZkshError {}
 
-/** `node-exists`, `bad-version`, `not-empty` or `no-children-for-ephemerals`. */
+/**
+ * The znode is not as the caller expected: `node-exists`, `bad-version`, `not-empty` or
+ * `no-children-for-ephemerals`.
+ *
+ * @example
+ * ```ts
+ * const { data, stat } = await session.getData("/counter");
+ * try {
+ *   await session.setData("/counter", next(data), { version: stat.version });
+ * } catch (error) {
+ *   if (error instanceof ConflictError) return retry();
+ *   throw error;
+ * }
+ * ```
+ */
 export class ConflictError extends ZkshError {
   /** With `bad-version`: the version that the znode should have had, where it is known. */
   readonly expectedVersion: { readonly of: "data" | "acl"; readonly version: number } | undefined;
@@ -75,8 +103,18 @@ export type TlsProblem =
 /**
  * There is no usable session: `unreachable`, `connection-loss`, `session-expired`,
  * `session-closed`, `session-moved`. After `connection-loss` the fate of the request is unknown;
- * `sent` is false when it certainly never left, and
- * `isOversized` tells that it is larger than what servers usually take, who hang up on it.
+ * `sent` is false when it certainly never left, and `isOversized` is true when it is larger than
+ * servers usually accept: they hang up on such a request.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   await session.create("/queue/job-", data, { mode: "persistentSequential" });
+ * } catch (error) {
+ *   if (!(error instanceof ConnectionError)) throw error;
+ *   console.error(error.sent ? "the znode may exist" : "the znode was not created");
+ * }
+ * ```
  */
 export class ConnectionError extends ZkshError {
   readonly sent: boolean;
@@ -100,7 +138,17 @@ export class ConnectionError extends ZkshError {
   }
 }
 
-/** A deadline passed. When the request had been sent, `outcome` settles with what became of it. */
+/**
+ * A deadline passed. When the request had been sent, `outcome` settles with its result.
+ *
+ * @example
+ * ```ts
+ * session.create("/job", null, { timeoutMs: 500 }).catch(async (error) => {
+ *   if (error instanceof DeadlineError) await error.outcome;
+ *   else throw error;
+ * });
+ * ```
+ */
 export class DeadlineError extends ZkshError {
   readonly outcome: Promise<unknown> | undefined;
 
@@ -116,11 +164,13 @@ export class PartialError extends ZkshError {}
 /** zksh itself said no: `read-only`, `needs-confirmation`, `protected-path`. */
 export class RefusedError extends ZkshError {}
 
+/** The facts of a {@link LockError}. */
 export interface LockErrorDetails {
   readonly lostReason?: "session-lost" | "node-deleted";
   readonly recordedLimit?: number;
 }
 
+/** Why a lock was not acquired or not kept. */
 export type LockErrorReason =
   /** The lock is held, and the caller did not want to wait. */
   | "busy"
@@ -133,7 +183,19 @@ export type LockErrorReason =
   | "command-not-executable"
   | "command-not-found";
 
-/** A lock was not got, or not kept, or the program under it could not be started. */
+/**
+ * A lock was not acquired or not kept, or the program under it could not be started.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   return await new Mutex(session, "/locks/deploy").acquire({ waitMs: 0 });
+ * } catch (error) {
+ *   if (error instanceof LockError && error.reason === "busy") return undefined;
+ *   throw error;
+ * }
+ * ```
+ */
 export class LockError extends ZkshError {
   declare readonly reason: LockErrorReason;
   /** With `lock-lost`: how. */
@@ -152,6 +214,7 @@ export class LockError extends ZkshError {
   }
 }
 
+/** The facts of an {@link InterruptedError}. */
 export interface InterruptedErrorDetails {
   /** @internal */
   readonly signal?: NodeJS.Signals;

@@ -2,6 +2,8 @@
  * What programs can use of zksh: ZooKeeper sessions, their errors, locks, and a server in memory
  * for tests.
  */
+
+export type { KeeperOptions } from "./embedded/dialect.ts";
 export { type EmbeddedServer, startEmbeddedServer } from "./embedded/server.ts";
 export type { EmbeddedServerOptions } from "./embedded/settings.ts";
 export {

@@ -73,6 +73,7 @@ export const ZOOKEEPER: Dialect = {
   isReadOnly: () => false,
 };
 
+/** What a ClickHouse Keeper in memory is like. */
 export interface KeeperOptions {
   /** `24.8.1` unless told otherwise. It decides which operations are known. */
   readonly version?: string;

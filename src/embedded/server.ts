@@ -14,6 +14,7 @@ import { ServerState } from "./server-state.ts";
 import { type EmbeddedServerOptions, MAX_INT, type Settings, settingsOf } from "./settings.ts";
 import { TrafficCounters } from "./traffic-counters.ts";
 
+/** A server in memory that is running; made by {@link startEmbeddedServer}. */
 export interface EmbeddedServer {
   readonly host: string;
   readonly port: number;

@@ -11,6 +11,7 @@ import {
   ZOOKEEPER,
 } from "./dialect.ts";
 
+/** How the server in memory listens, and which settings of zoo.cfg it plays. */
 export interface EmbeddedServerOptions {
   /** 0, the default, takes a free port. */
   readonly port?: number | undefined;

@@ -36,6 +36,7 @@ export interface Committed {
   readonly zxid: bigint;
 }
 
+/** One read of {@link Session.multiRead}. */
 export type ReadOp =
   | { readonly op: "getData"; readonly path: string }
   | { readonly op: "getChildren"; readonly path: string };

@@ -39,6 +39,7 @@ export interface Acl {
   readonly id: string;
 }
 
+/** The bits of {@link Acl.perms}. */
 export const Permission = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;
 
 /** All permissions for every client: what zkCli uses when no ACL is given. */
@@ -78,6 +79,7 @@ export type WatchEventType =
   | "rearmed"
   | "lost";
 
+/** A change that a watch reports. */
 export interface WatchEvent {
   readonly type: WatchEventType;
   readonly path: string;
@@ -85,8 +87,10 @@ export interface WatchEvent {
   readonly zxid?: bigint;
 }
 
+/** Is told the changes of a watched znode. */
 export type WatchListener = (event: WatchEvent) => void;
 
+/** `persistent`: the znode and its children; `recursive`: the znode and everything below it. */
 export type PersistentWatchMode = "persistent" | "recursive";
 
 /**
@@ -131,6 +135,7 @@ export interface VersionOptions extends CallOptions {
   readonly version?: number;
 }
 
+/** The data of a znode, with the stat of the same moment. */
 export interface Data {
   /** null: the znode was made without data, which zkCli tells apart from empty data. */
   readonly data: Buffer | null;
@@ -147,6 +152,7 @@ export interface Reconfiguration extends CallOptions {
 /** Why a session ended, or `undefined` while it lives. */
 export type LostReason = "expired" | "closed" | "auth-failed" | "unreachable";
 
+/** A change of {@link Session.state}. */
 export interface StateChange {
   readonly state: SessionState;
   /** With `lost`: why. */
@@ -163,6 +169,14 @@ export type NewerOperation = "createContainer" | "multiRead";
  * servers lack (containers, multiRead, addWatch, whoAmI and the like): they first make sure that
  * the server has them, and may leave after calls made later, unless {@link Session.knows} has been
  * asked.
+ *
+ * @example
+ * ```ts
+ * const session = openSession(parseConnectString("zk1,zk2/app"));
+ * session.onState(({ state }) => console.log(state));
+ * const [stat, names] = await Promise.all([session.exists("/a"), session.getChildren("/")]);
+ * await session.close();
+ * ```
  */
 export interface Session {
   readonly state: SessionState;
@@ -221,6 +235,7 @@ export interface Session {
   /** Listens to state changes; returns the function that stops listening. */
   onState(listener: (change: StateChange) => void): () => void;
 
+  /** Creates a znode, and resolves to its path: a sequential one has its number at the end. */
   create(path: string, data: Buffer | null, options?: CreateOptions): Promise<string>;
   /** As create, with the new znode's stat: one request on servers from 3.5, two before. */
   create2(
@@ -228,15 +243,21 @@ export interface Session {
     data: Buffer | null,
     options?: CreateOptions,
   ): Promise<{ path: string; stat: Stat }>;
+  /** Deletes a znode without children. */
   delete(path: string, options?: VersionOptions): Promise<void>;
   /** The stat, or undefined when there is no such znode (a watch is set in both cases). */
   exists(path: string, options?: ReadOptions): Promise<Stat | undefined>;
+  /** Reads data and stat. */
   getData(path: string, options?: ReadOptions): Promise<Data>;
+  /** Replaces the data; resolves to the new stat. */
   setData(path: string, data: Buffer | null, options?: VersionOptions): Promise<Stat>;
+  /** Reads the ACL, and the stat of the same moment. */
   getAcl(path: string, options?: CallOptions): Promise<{ acl: Acl[]; stat: Stat }>;
+  /** Replaces the ACL where its version (`aversion`) fits; resolves to the new stat. */
   setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat>;
   /** Unsorted, as the server sends them. */
   getChildren(path: string, options?: ReadOptions): Promise<string[]>;
+  /** As getChildren, with the stat of the same moment. */
   getChildren2(path: string, options?: ReadOptions): Promise<{ children: string[]; stat: Stat }>;
   /** Resolves when the attached server has caught up with the leader. */
   sync(path: string, options?: CallOptions): Promise<void>;
@@ -254,6 +275,7 @@ export interface Session {
    * `user:hash`, never the password; of other schemes only the scheme is known, and the id is empty.
    */
   credentialIds(): Promise<Identity[]>;
+  /** Sets a watch that stays: `listener` is told of every change until {@link removeWatch}. */
   addWatch(
     path: string,
     mode: PersistentWatchMode,
@@ -270,10 +292,15 @@ export interface Session {
     listener: WatchListener,
     options?: RemoveWatchOptions,
   ): Promise<readonly WatchKind[]>;
+  /** The ephemeral znodes of this session whose paths begin with `prefix`. */
   getEphemerals(prefix?: string, options?: CallOptions): Promise<string[]>;
+  /** The number of znodes below `path`, at all depths. */
   getAllChildrenNumber(path: string, options?: CallOptions): Promise<number>;
+  /** The identities that the server has accepted for this session. */
   whoAmI(options?: CallOptions): Promise<Identity[]>;
+  /** Reads the configuration of the ensemble (/zookeeper/config). */
   getConfig(options?: ReadOptions): Promise<Data>;
+  /** Changes the members of the ensemble; resolves to the new configuration. */
   reconfig(change: Reconfiguration): Promise<Data>;
 
   /**

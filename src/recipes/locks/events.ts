@@ -5,6 +5,7 @@
 import type { LockMode, Party, RevokeRequest } from "./holder-record.ts";
 import type { Removed } from "./queue/remove-znodes.ts";
 
+/** The lock that an event is about. */
 export interface At {
   /** The lock's path. */
   readonly path: string;
@@ -58,6 +59,7 @@ export interface Gone extends At {
   readonly heldMs?: number;
 }
 
+/** A step of a lock, from its ticket to its end. */
 export type LockEvent =
   | (At & { readonly event: "queued"; readonly node: string; readonly mode: LockMode })
   | Waiting
@@ -103,4 +105,15 @@ export type LockEvent =
 /** `node-deleted`: another client removed the ticket. */
 export type LostLockReason = "session-lost" | "node-deleted";
 
+/**
+ * Is told each step of a lock.
+ *
+ * @example
+ * ```ts
+ * const onEvent: LockListener = (event) => {
+ *   if (event.event === "waiting") console.log(`${event.inFront} in front of us`);
+ * };
+ * await new Mutex(session, "/locks/deploy", { onEvent }).acquire();
+ * ```
+ */
 export type LockListener = (event: LockEvent) => void;

@@ -33,6 +33,14 @@ export interface HeldLockOptions {
 /**
  * A lock that is held. It can be lost at any time: `signal` aborts then. Code that needs the lock
  * checks `isHeld()` right before it acts, or better, passes `fencingToken` to the resource.
+ *
+ * @example
+ * ```ts
+ * const held = await new Mutex(session, "/locks/deploy").acquire();
+ * held.signal.addEventListener("abort", () => stopWork());
+ * if (held.isHeld()) await store.write(record, { token: held.fencingToken });
+ * await held.release();
+ * ```
  */
 export class HeldLock {
   /** This one alone, for code that handles several held as one, too. */

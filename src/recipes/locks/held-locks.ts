@@ -3,7 +3,16 @@ import type { HeldLock } from "./held-lock.ts";
 import type { RevokeRequest } from "./holder-record.ts";
 import type { Removed } from "./queue/remove-znodes.ts";
 
-/** Several locks that are held as one: lost when any of them is, and given back together. */
+/**
+ * Several locks that are held as one: lost when any of them is, and released together.
+ *
+ * @example
+ * ```ts
+ * const held = await new MultiLock(session, ["/locks/a", "/locks/b"]).acquire();
+ * const tokens = held.locks.map(({ fencingToken }) => fencingToken);
+ * await held.release();
+ * ```
+ */
 export class HeldLocks {
   /** In the order of their paths; each has its own token. */
   readonly locks: readonly HeldLock[];
@@ -27,10 +36,12 @@ export class HeldLocks {
     return this.#lost.signal;
   }
 
+  /** True while all of them are held, judged by the lease. */
   isHeld(): boolean {
     return this.locks.every((lock) => lock.isHeld());
   }
 
+  /** Milliseconds for which all are certainly held if nothing is ever heard again. */
   heldForMs(): number {
     return Math.min(...this.locks.map((lock) => lock.heldForMs()));
   }

@@ -7,6 +7,7 @@ import type { Data } from "../../session/session.ts";
 import { shorten } from "../../text/shorten.ts";
 import type { Contender } from "./queue/contender.ts";
 
+/** How a lock is held: alone, as reader or writer, with a permit, or as leader. */
 export type LockMode = "exclusive" | "read" | "write" | "semaphore" | "leader";
 
 /** Kept small and free of secrets: the program's name, never its arguments. */

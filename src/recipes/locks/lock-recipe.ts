@@ -16,6 +16,7 @@ export type Holder = Omit<
   readonly tool?: string;
 };
 
+/** How the tickets of a lock are created. */
 export interface LockOptions {
   /** What the ticket says of its maker. */
   readonly holder?: Holder;
@@ -36,6 +37,7 @@ export interface LockOptions {
   readonly onEvent?: LockListener;
 }
 
+/** How long to wait for a lock. */
 export interface AcquireOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds for the whole of it; 0: do not wait. Left out: for ever. */

@@ -123,7 +123,16 @@ export class ReadWriteLock {
   }
 }
 
-/** The side of a read-write lock that is held alone. */
+/**
+ * The side of a read-write lock that is held alone.
+ *
+ * @example
+ * ```ts
+ * const lock = new ReadWriteLock(session, "/locks/db");
+ * const held = await lock.write.acquire();
+ * const reading = await lock.downgrade(held);
+ * ```
+ */
 export class WriteSide extends QueueLock {
   /**
    * As everywhere; `holding` is what the caller has of the same lock, and cannot keep: it would

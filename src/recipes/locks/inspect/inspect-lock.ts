@@ -47,6 +47,7 @@ export type LockLayout =
   /** The path itself is the ephemeral znode of the holder. */
   | "plain";
 
+/** Who holds a lock and who waits for it. */
 export interface LockReport {
   readonly path: string;
   /** False if the znode does not exist: the lock is then free. */

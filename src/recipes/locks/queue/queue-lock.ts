@@ -27,6 +27,15 @@ export interface QueueLockShape {
   readonly outside?: (signal: AbortSignal | undefined) => Promise<OutsideHolders>;
 }
 
+/**
+ * A lock whose waiters queue: {@link Mutex}, and the sides of a {@link ReadWriteLock}.
+ *
+ * @example
+ * ```ts
+ * const { read } = new ReadWriteLock(session, "/locks/db");
+ * const held = await read.acquire({ waitMs: 5_000 });
+ * ```
+ */
 export class QueueLock extends LockRecipe<HeldLock> {
   readonly path: string;
   readonly #shape: QueueLockShape;
