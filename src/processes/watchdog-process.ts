@@ -3,12 +3,13 @@ import { fileURLToPath } from "node:url";
 import type { Environment } from "./child-requests.ts";
 
 /**
- * Small, and without a debugger: SIGUSR1 opens one before the watchdog's own listener is there.
+ * Without a debugger: SIGUSR1 opens one before the watchdog's own listener is there. The heap is
+ * small, but holds a table of 300,000 processes.
  * Without threads of the JIT compiler, because Node's exit can wait for ever for one that waits for
  * the main thread (nodejs/node#54918, seen on Node 24).
  */
 const FLAGS: readonly string[] = [
-  "--max-old-space-size=16",
+  "--max-old-space-size=256",
   "--v8-pool-size=0",
   "--single-threaded",
   withoutDebugger(process.versions.node),

@@ -18,6 +18,8 @@ import { setPriority } from "node:os";
 import { type Deadline, deadlineIn, earlier, msUntil, NEVER } from "./monotonic-clock.ts";
 import { ProcessTree } from "./process-tree.ts";
 
+/** As `ps` and `killall` show it; at most 15 characters. */
+const NAME = "zksh-watchdog";
 /** Above all ordinary programs: on a busy machine it must get the CPU when the lease ends. */
 const PRIORITY = -10;
 /** How late zksh may be with SIGTERM, before the watchdog sends it instead. */
@@ -180,16 +182,19 @@ for (const name of IGNORED) {
     // This system has no such signal.
   }
 }
-for (const raise of [
+for (const prepare of [
+  // So that `killall -9 node` ends zksh, and leaves the watchdog to stop the command.
+  () => writeFileSync("/proc/self/comm", NAME, { flag: "r+" }),
   () => setPriority(PRIORITY),
   // Where Linux groups processes by session (sched_autogroup), the above counts within ours only,
   // which no other process shares.
   () => writeFileSync("/proc/self/autogroup", String(PRIORITY), { flag: "r+" }),
 ]) {
   try {
-    raise();
+    prepare();
   } catch {
-    // Only root may raise it. docs/lock-safety.md says what a machine without free CPU means.
+    // Only root may raise it, and not every system has these files. docs/lock-safety.md says what a
+    // machine without free CPU means.
   }
 }
 const stdin = new Socket({ fd: 0, readable: true, writable: false });

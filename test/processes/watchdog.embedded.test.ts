@@ -106,6 +106,18 @@ describe("a watchdog", () => {
     await eventually(() => expect(watchdog.process.exitCode).toBe(0));
   });
 
+  test.runIf(process.platform === "linux")(
+    "has a name that killall node does not hit",
+    async () => {
+      const watchdog = new Alone();
+      await watchdog.says("ready\n");
+      const comm = readFileSync(`/proc/${watchdog.process.pid}/comm`, "utf8");
+      expect(comm).toBe("zksh-watchdog\n");
+      watchdog.process.stdin?.end();
+      await eventually(() => expect(watchdog.process.exitCode).toBe(0));
+    },
+  );
+
   test("confirms arming, and ends without a signal to a disarmed program", async () => {
     const watchdog = new Alone();
     const { pid, tree } = await stubborn();

@@ -100,7 +100,8 @@ export const lockTopic: Topic = {
       text:
         "zksh cannot stop a command that runs as another user (sudo, setuid): use sudo zksh " +
         "lock /x -- COMMAND. It does not stop " +
-        "processes that the command starts in their own session (setsid). If zksh and its " +
+        "processes that the command starts in their own session (setsid) or elsewhere (ssh, " +
+        "docker run). If zksh and its " +
         "watchdog are killed (-9) at the same " +
         "moment, the command gets SIGTERM, or SIGKILL with --on-lost kill. docs/lock-safety.md " +
         "lists all limits.",
