@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import { findCommand, type RunningServer, type ServerRequest } from "./commands/command.ts";
 import type { GlobalFlags } from "./config/global-options.ts";
 import { outputFormat, type ProcessInfo, readSettings, type Settings } from "./config/settings.ts";
+import { settingsElsewhere } from "./config/settings-elsewhere.ts";
 import { Warnings } from "./config/warnings.ts";
 import { UsageError } from "./errors.ts";
 import { ExitCode } from "./exit-codes.ts";
@@ -15,8 +16,10 @@ import { StandardOutputs } from "./io/standard-outputs.ts";
 import { describeProgram } from "./program.ts";
 import { openRenderer } from "./render/renderer.ts";
 import { processServices } from "./services.ts";
+import type { Aliases } from "./shell/aliases.ts";
 import { EndingSignals } from "./shell/ending-signals.ts";
 import { FrontEnd } from "./shell/front-end.ts";
+import { loadAliases, loadStored, type Stored, shadowWarnings } from "./shell/load-settings.ts";
 import { runOneShot } from "./shell/one-shot.ts";
 import { splitGlobals } from "./shell/parsing/split-globals.ts";
 import { PrivateServer } from "./shell/private-server.ts";
@@ -51,26 +54,44 @@ export async function main(
   io: Io,
   services: Services,
 ): Promise<number> {
-  const info: ProcessInfo = { env: io.env, programName };
-  const program = describeProgram(io);
+  let info: ProcessInfo = { env: io.env, programName };
+  let stored: Stored = { warnings: [] };
+  let aliases: Aliases | undefined;
+  const program = describeProgram(io, () => ({ file: stored.file, aliases }));
   const signals = new EndingSignals(services, io.writer);
   const reporter = new ErrorReporter({ ...info, io, program, signals });
   let command: string | undefined;
   let privateServer: PrivateServer | undefined;
   try {
+    stored = await loadStored(argv, io, services);
+    if (stored.file) info = { ...info, file: stored.file };
+    aliases = await loadAliases(program, stored.file);
     const line = await splitGlobals(argv, {
       commands: program.commands,
+      aliases,
       isZkcli: (flags) => isZkcli(flags, info),
     });
-    reporter.useFlags(line.flags);
+    reporter.useFlags(line.flags, info);
     command = line.words[0];
-    if (line.mistake) throw line.mistake;
-    const settings = readSettings(line.flags, info);
+    if (stored.mistake ?? line.mistake) throw stored.mistake ?? line.mistake;
+    const { flags } = line;
+    const settings = readSettings(flags, info);
+    reporter.useSettings(settings);
     if (settings.isEmbedded) privateServer = new PrivateServer(startServer);
     const { signal } = signals;
     const common = { io, services, program, signal, reporter, startServer, privateServer };
     const passwords = new TypedPasswords(io, signal);
-    const runtime: Runtime = { ...common, ...messages(io, settings), passwords };
+    const settingsAt = (target: string) => settingsElsewhere(target, settings, { ...info, flags });
+    const told = messages(io, settings);
+    const runtime: Runtime = {
+      ...common,
+      ...told,
+      passwords,
+      settingsAt,
+      aliases,
+      file: stored.file,
+    };
+    await told.warnings.tell([...stored.warnings, ...shadowWarnings(aliases)]);
     const frontEnd = new FrontEnd(settings, runtime);
     reporter.useSessions(() => frontEnd.openSession());
     const code = await Promise.race([runFrontEnd(line.words, frontEnd), rejectWhenIdle(services)]);

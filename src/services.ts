@@ -1,4 +1,5 @@
 /** The services of the real process; tests have their own. */
+import { lstatSync } from "node:fs";
 import { ConnectionError } from "./errors.ts";
 import { takeSignals } from "./processes/signals.ts";
 import { ENDING_SIGNALS, type Services } from "./shell/runtime.ts";
@@ -34,6 +35,17 @@ export const processServices: Services = {
   async addressesOf(host, signal) {
     const { hostAddresses } = await import("./session/zookeeper/connecting/host-addresses.ts");
     return hostAddresses(host, { signal, timeoutMs: NAME_SERVER_TIMEOUT_MS });
+  },
+  async readSettingsFile(path) {
+    // Most users have none, and every start looks for it.
+    if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
+    const { readOwn } = await import("./io/own-file.ts");
+    const { text, mode } = await readOwn(path);
+    return {
+      text,
+      isReadableByOthers: (mode & 0o044) !== 0,
+      isWritableByOthers: (mode & 0o022) !== 0,
+    };
   },
   async isReadableByOthers(path) {
     const { stat } = await import("node:fs/promises");

@@ -14,7 +14,13 @@ import type {
 } from "./arguments.ts";
 import type { Context } from "./context.ts";
 
-export type { Context, Program, RunningServer, ServerRequest, Shell } from "./context.ts";
+export type {
+  Context,
+  Program,
+  RunningServer,
+  ServerRequest,
+  Shell,
+} from "./context.ts";
 
 export type Arguments = Readonly<Record<string, Argument<unknown>>>;
 export type Options = Readonly<Record<string, Option<unknown>>>;

@@ -8,9 +8,12 @@ import type { Files } from "../io/files.ts";
 import type { Environment, Processes } from "../processes/child-requests.ts";
 import type { HeldLock } from "../recipes/locks/held-lock.ts";
 import type { RevokeRequest } from "../recipes/locks/holder-record.ts";
+import type { SettingRow } from "../results/shell.ts";
 import type { Servers } from "../session/four-letter-word.ts";
 import type { Session, WatchListener } from "../session/session.ts";
+import type { WriteRules } from "../session/write-rules.ts";
 import type { CommandEntry } from "./command.ts";
+import type { CommandInput } from "./command-input.ts";
 
 export interface Context {
   /**
@@ -20,6 +23,13 @@ export interface Context {
   session(): Session;
   /** Aborted by Ctrl-C and by signals; passed to every call that waits. */
   readonly signal: AbortSignal;
+  /**
+   * What the settings forbid to write here. {@link session} keeps to it; sessions from `shell` do
+   * not, because the tickets of a lock may be created at protected paths.
+   */
+  readonly writes: WriteRules;
+  /** The same at other servers: a connect string, or `@NAME` for those of a profile. */
+  writesAt(target: string): WriteRules;
   readonly shell: Shell;
   /** Runs other programs. */
   readonly processes: CommandProcesses;
@@ -30,6 +40,8 @@ export interface Context {
   readonly server: ServerStarter;
   readonly program: Program;
   readonly servers: Servers;
+  /** The settings of this line, and the file that they are in part from. */
+  settings(): Promise<{ readonly rows: readonly SettingRow[]; readonly file: string | undefined }>;
 }
 
 interface CommandProcesses extends Processes {
@@ -38,27 +50,6 @@ interface CommandProcesses extends Processes {
    * are among them.
    */
   childEnvironment(session: Session): Readonly<Record<string, string>>;
-}
-
-interface CommandInput {
-  /** Resolves when stdin has ended; the bytes before its end are thrown away. */
-  end(signal: AbortSignal): Promise<void>;
-  /**
-   * Why waiting for stdin is pointless: it has ended, or it is a file. Its remaining bytes are
-   * thrown away.
-   */
-  isOver(): "ended" | "file" | undefined;
-  /** The bytes of stdin, as they come. */
-  chunks(): AsyncIterable<Uint8Array>;
-  /** The answer to the question of {@link Command.secret}. */
-  readonly secret?: string;
-  /** stdin and stdout are a terminal, which a program can be given. */
-  readonly hasTerminal: boolean;
-  /**
-   * Asks a question that only comes up while the command runs. No if there is no user to ask, yes
-   * with --yes.
-   */
-  confirm(question: string): Promise<boolean>;
 }
 
 /** Who reads the output of a command. A command returns results; it never writes them itself. */
@@ -117,7 +108,7 @@ export interface Shell {
   /** A session beside the shell's own, for work that must outlive it. The caller closes it. */
   openSession(options: {
     readonly timeoutMs?: number | undefined;
-    /** Other servers than the shell's, as a connect string. */
+    /** Other servers than the shell's: a connect string, or `@NAME` for those of a profile. */
     readonly target?: string | undefined;
   }): Promise<Session>;
   /** The locks that were taken by earlier lines, by path. */
@@ -162,6 +153,9 @@ export interface Program {
     /** May also be given on one line of the shell or of a script. */
     readonly holdsForOneLine: boolean;
   }[];
+  /** The profiles of the settings file, and the words that stand for lines. */
+  readonly profiles: readonly string[];
+  readonly aliases: ReadonlyMap<string, string>;
   /** The candidate most like a misspelt word; undefined when none is. */
   suggest(word: string, candidates: Iterable<string>): string | undefined;
   version(): string;

@@ -3,7 +3,7 @@ import { joinPath } from "../session/path.ts";
 import { flag, required, rest } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { copyAndReport } from "./copy-tree.ts";
-import { isSameServer, type Place, Places, place, targetOf } from "./place.ts";
+import { isSameServer, type Place, Places, place, targetOf, writesAt } from "./place.ts";
 import { refuseProtected } from "./whole-tree.ts";
 import { onConflictOption } from "./write-options.ts";
 
@@ -12,8 +12,8 @@ export const cp = defineCommand({
     "DST is the name of the copy; with a slash at its end, or behind several SRC, copies come below " +
     "it. Run again after a failure it goes on: equal znodes stay. Ephemerals are left out. With -p " +
     "parents are open to all until their children are there. Places: /PATH, zk://HOST[:PORT],…/PATH, " +
-    "and file:PATH, where a znode with children is a folder and its data .data in it.",
-  examples: ["cp -r -p --exact /app zk://zk2:2181/app", "cp -r /app file:app"],
+    "@PROFILE:/PATH and file:PATH, where a znode with children is a folder and its data .data in it.",
+  examples: ["cp -r -p --exact /app zk://zk2:2181/app", "cp -r @prod:/app file:app"],
   effect: "write",
   args: {
     source: required(place, "what to copy"),
@@ -36,11 +36,12 @@ export const cp = defineCommand({
     const sources = [source, ...others.slice(0, -1)];
     const isFolder = target.isFolder || sources.length > 1;
     const options = { recursive, preserve, exact, onConflict, dryRun };
-    const places = new Places(context);
+    const places = new Places(context, "cp");
     try {
       for (const from of sources) {
         const to = targetOf(from, { ...target, isFolder });
         checkEnds(from, to, options);
+        if (to.kind !== "file") refuseProtected("cp", to.path, writesAt(context, to));
         yield* copyAndReport(context, { from, to, places, options });
       }
     } finally {
@@ -56,7 +57,6 @@ interface Wishes {
 }
 
 function checkEnds(from: Place, to: Place, { recursive, preserve, exact }: Wishes): void {
-  if (to.kind !== "file") refuseProtected("cp", to.path);
   if (from.kind === "file" && to.kind === "file")
     throw new UsageError("cp copies znodes, and both places are files");
   if (from.kind === "file" || to.kind === "file") {

@@ -45,13 +45,13 @@ export const deleteall = defineCommand({
   },
   async confirm(context, args, { max, dryRun }) {
     const { paths } = pathWords(args.path, args.paths);
-    for (const path of paths) refuseProtected("deleteall", path);
+    for (const path of paths) refuseProtected("deleteall", path, context.writes);
     if (max !== undefined) await refuseMany(context, paths, max);
     return dryRun ? undefined : `Delete ${await describeTrees(context, paths)}?`;
   },
   async *run(context, args, { batch, max, dryRun }) {
     const { paths } = pathWords(args.path, args.paths);
-    for (const path of paths) refuseProtected("deleteall", path);
+    for (const path of paths) refuseProtected("deleteall", path, context.writes);
     if (max !== undefined) await refuseMany(context, paths, max);
     yield* dryRun ? listAll(context, paths) : deleteAll(context, paths, batch);
   },

@@ -18,8 +18,8 @@ import { Unreadable } from "./unreadable.ts";
 
 export const diff = defineCommand({
   details:
-    "A place is a path, zk://HOST[:PORT],…/PATH on other servers, or file:FILE, an export or a " +
-    "folder as cp -r writes it. Text and JSON are shown as a unified diff, other data by its size. Exit code 0 when both are the same, 1 when they differ. " +
+    "A place is a path, zk://HOST[:PORT],…/PATH or @PROFILE:/PATH on other servers, or file:FILE, an " +
+    "export or a folder as cp -r writes it. Text and JSON are shown as a unified diff, other data by its size. Exit code 0 when both are the same, 1 when they differ. " +
     "Ephemerals are not compared.",
   examples: [
     "diff /app /app.old",
@@ -39,7 +39,7 @@ export const diff = defineCommand({
     if (names && (data || acl))
       throw new UsageError("--names cannot be combined with --data or --acl");
     const unreadable = { left: new Unreadable(), right: new Unreadable() };
-    const places = new Places(context);
+    const places = new Places(context, "diff");
     const sides = { left: formatPlace(left), right: formatPlace(right) };
     let isDifferent = false;
     try {

@@ -45,7 +45,8 @@ export const importTree = defineCommand({
     const session = context.session();
     const { header, znodes: groups } = await openTreeFile(context, file);
     const root = path ?? header.path;
-    refuseProtected("import", root === "/" ? "/import" : root);
+    refuseProtected("import", root === "/" ? "/import" : root, context.writes);
+    if (root === "/") context.writes.refuseTree("import", root);
     await requireParent(session, root, signal);
     const writer = dryRun
       ? new TreePlan(session, { signal, onConflict })

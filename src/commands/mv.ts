@@ -3,13 +3,14 @@ import type { Move } from "../recipes/trees/move/move-transaction.ts";
 import { type MovePlan, planMove } from "../recipes/trees/move/plan-move.ts";
 import { joinPath } from "../session/path.ts";
 import { flag, required } from "./arguments.ts";
-import { defineCommand } from "./command.ts";
+import { type Context, defineCommand } from "./command.ts";
 import { moveTree, sayWhy } from "./move-tree.ts";
 import {
   formatPlace,
   isSameServer,
   Places,
   targetOf,
+  writesAt,
   type ZnodePlace,
   znodePlace,
 } from "./place.ts";
@@ -17,8 +18,8 @@ import { refuseProtected } from "./whole-tree.ts";
 
 export const mv = defineCommand({
   details:
-    "DST is the new name; with a slash at its end SRC comes below it. zk://HOST[:PORT],…/PATH is a " +
-    "place on other servers. A tree that fits into one request (jute.maxbuffer, usually 1 MB) is " +
+    "DST is the new name; with a slash at its end SRC comes below it. zk://HOST[:PORT],…/PATH and " +
+    "@PROFILE:/PATH are places on other servers. A tree that fits into one request (jute.maxbuffer, usually 1 MB) is " +
     "moved in one transaction: as a whole or not at all. Otherwise mv says that it is not atomic, " +
     "asks, copies, compares both, and deletes each znode only if it has not changed meanwhile; " +
     "until then its parents are open to all. After an interruption the same command goes on. ACLs " +
@@ -34,9 +35,9 @@ export const mv = defineCommand({
     dryRun: flag("", "only say how it would be moved"),
   },
   async confirm(context, { source, target }, { exact, dryRun }) {
-    const ends = endsOf(source, target);
+    const ends = endsOf(context, source, target);
     if (dryRun) return undefined;
-    const places = new Places(context);
+    const places = new Places(context, "mv");
     try {
       const plan = await planMove(await openMove(places, ends, exact), context.signal);
       return plan.kind === "transaction" ? undefined : question(ends, plan);
@@ -45,8 +46,8 @@ export const mv = defineCommand({
     }
   },
   async *run(context, { source, target }, { exact, dryRun }) {
-    const ends = endsOf(source, target);
-    const places = new Places(context);
+    const ends = endsOf(context, source, target);
+    const places = new Places(context, "mv");
     try {
       const move = await openMove(places, ends, exact);
       yield* moveTree(context, {
@@ -76,10 +77,10 @@ interface Ends {
 }
 
 /** Throws for paths that are never moved, even where servers would allow it. */
-function endsOf(from: ZnodePlace, target: ZnodePlace): Ends {
+function endsOf(context: Context, from: ZnodePlace, target: ZnodePlace): Ends {
   const to = targetOf(from, target);
-  refuseProtected("mv", from.path);
-  refuseProtected("mv", to.path);
+  refuseProtected("mv", from.path, writesAt(context, from));
+  refuseProtected("mv", to.path, writesAt(context, to));
   if (isSameServer(from, to)) refuseOverlap(from.path, to.path);
   return { from, to };
 }

@@ -4,6 +4,7 @@ import { AclReaders } from "../recipes/trees/acl-readers.ts";
 import { parseConnectString } from "../session/connect-string.ts";
 import { baseName, joinPath } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
+import type { WriteRules } from "../session/write-rules.ts";
 import { type ValueParser, znodePath } from "./arguments.ts";
 import type { Context } from "./command.ts";
 import { startsWithSlot } from "./inner-line.ts";
@@ -12,6 +13,7 @@ export type Place =
   | { readonly kind: "here"; readonly path: string; readonly isFolder: boolean }
   | {
       readonly kind: "server";
+      /** A connect string without a chroot, or `@NAME` for the servers of a profile. */
       readonly servers: string;
       readonly path: string;
       readonly isFolder: boolean;
@@ -20,10 +22,12 @@ export type Place =
 
 const SERVER = "zk://";
 const FILE = "file:";
-/** How a place of a profile begins; there are no profiles yet. */
-const PROFILE = /^@[^/:]*:/;
+const PROFILE = /^(@[^/:]*):/;
 
-/** `/path`, `zk://HOST[:PORT],…/PATH` or `file:PATH`. A slash at the end names a folder. */
+/**
+ * `/path`, `zk://HOST[:PORT],…/PATH`, `@PROFILE:/PATH` or `file:PATH`. A slash at the end names a
+ * folder.
+ */
 export const place: ValueParser<Place> = (text, where) => {
   // The value may be data of a znode: it must not choose who gets a copy of a tree, or read a file.
   const isElsewhere = text.startsWith(FILE) || text.startsWith(SERVER);
@@ -36,12 +40,16 @@ export const place: ValueParser<Place> = (text, where) => {
     if (file === "") throw new UsageError("file: needs the path of a file");
     return { kind: "file", file: file.replace(/(?<=.)\/+$/, ""), isFolder: file.endsWith("/") };
   }
-  if (PROFILE.test(text)) {
-    throw new UsageError(`${text} is a place of a profile, and this zksh has no profiles`, {
-      hint: "name the servers: zk://HOST[:PORT],…/PATH",
-    });
-  }
   const isFolder = text.endsWith("/");
+  const [begin, profile] = PROFILE.exec(text) ?? [];
+  if (begin !== undefined && profile !== undefined) {
+    const below = text.slice(begin.length);
+    if (profile === "@" || !below.startsWith("/"))
+      throw new UsageError(`${text} is no place of a profile`, {
+        hint: "for example @prod:/app; data that begins with @ is the contents of a file",
+      });
+    return { kind: "server", servers: profile, path: znodePath(below, where) as string, isFolder };
+  }
   if (!text.startsWith(SERVER))
     return { kind: "here", path: znodePath(text, where) as string, isFolder };
   const rest = text.slice(SERVER.length);
@@ -85,17 +93,30 @@ export function isSameServer(one: ZnodePlace, other: ZnodePlace): boolean {
 /** As it is typed. */
 export function formatPlace(of: Place): string {
   if (of.kind === "file") return `${FILE}${of.file}`;
-  return of.kind === "here" ? of.path : `${SERVER}${of.servers}${of.path}`;
+  if (of.kind === "here") return of.path;
+  return of.servers.startsWith("@")
+    ? `${of.servers}:${of.path}`
+    : `${SERVER}${of.servers}${of.path}`;
 }
 
-/** Sessions to places; other servers are asked with the credentials of the shell. */
+/** What the settings forbid to write at a place. */
+export function writesAt(context: Context, of: ZnodePlace): WriteRules {
+  return of.kind === "here" ? context.writes : context.writesAt(of.servers);
+}
+
+/**
+ * Sessions to places; other servers are asked with the credentials of the shell, and those of a
+ * profile with its own too. They keep to what the settings forbid to write.
+ */
 export class Places {
   readonly #context: Context;
+  readonly #command: string;
   readonly #sessions = new Map<string, Promise<Session>>();
   readonly #aclReaders: AclReaders[] = [];
 
-  constructor(context: Context) {
+  constructor(context: Context, command: string) {
     this.#context = context;
+    this.#command = command;
   }
 
   async session(of: ZnodePlace): Promise<Session> {
@@ -121,7 +142,7 @@ export class Places {
     const session = await shell.openSession({ target });
     try {
       await session.connected({ signal });
-      return session;
+      return this.#context.writesAt(target).guard(session, this.#command);
     } catch (error) {
       await session.close();
       throw error;

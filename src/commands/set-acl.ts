@@ -49,7 +49,7 @@ export const setAcl = defineCommand({
   oneFlight: (_context, _args, { recursive }) => !recursive,
   async confirm(context, { path, acl: given }, { recursive, dryRun, hashDigests: mustHash }) {
     if (!recursive || dryRun) return undefined;
-    refuseProtected("setAcl -R", path);
+    refuseProtected("setAcl -R", path, context.writes);
     const list = mustHash ? hashDigests(given) : checkedAcl(given);
     return `Set the ACL of ${await describeTree(context, path)} to ${list.map(formatAcl).join(",")}?`;
   },
@@ -60,7 +60,7 @@ export const setAcl = defineCommand({
       if (options.dryRun) throw new UsageError("--dry-run works only with -R");
       return setOne(context, path, list, { ...expected, withStat: options.stat });
     }
-    refuseProtected("setAcl -R", path);
+    refuseProtected("setAcl -R", path, context.writes);
     return options.dryRun ? treePaths(context, path) : setTree(context, path, list, expected);
   },
 });

@@ -18,12 +18,12 @@ export interface EditedText {
 
 /** Throws ConflictError after the difference, and NoNodeError for a znode that was deleted. */
 export async function* storeEdited(
-  { shell, signal }: Context,
+  { shell, signal, writes }: Context,
   edited: EditedText,
 ): AsyncGenerator<Result> {
   const { path, before, text, file } = edited;
   // The session may have expired while the editor ran: the version check protects the znode.
-  const session = await shell.session();
+  const session = writes.guard(await shell.session(), "edit");
   if (before === undefined) {
     const stat = await createUnlessThere(session, edited, signal);
     if (stat) return yield { kind: "changed", path, stat, withStat: false, isNew: true };

@@ -7,6 +7,7 @@ import { TreeInterruptedError } from "../recipes/trees/tree-interrupted.ts";
 import { walk } from "../recipes/trees/walk.ts";
 import type { FailedResult, PathsResult } from "../results/znodes.ts";
 import { isProtectedPath } from "../session/system-path.ts";
+import type { WriteRules } from "../session/write-rules.ts";
 import { shorten } from "../text/shorten.ts";
 import type { Context } from "./command.ts";
 import { reportEach } from "./several-paths.ts";
@@ -19,9 +20,12 @@ const MAX_NAME = 60;
 /** The number of failed znodes reported one by one; the summary counts all of them. */
 const MAX_REPORTED = 20;
 
-/** Throws RefusedError for `/` and for the znodes of ZooKeeper itself. */
-export function refuseProtected(command: string, path: string): void {
-  if (!isProtectedPath(path)) return;
+/**
+ * Throws RefusedError for `/`, for the znodes of ZooKeeper itself, and for trees in which the
+ * settings protect a znode.
+ */
+export function refuseProtected(command: string, path: string, writes: WriteRules): void {
+  if (!isProtectedPath(path)) return writes.refuseTree(command, path);
   throw new RefusedError("protected-path", `${command} refuses ${path}`, {
     path,
     hint:

@@ -21,10 +21,22 @@ export interface GlobalOption {
   readonly isPassedOn?: true;
   /** May also be given on one line of the shell or of a script, and then holds for that line. */
   readonly holdsForOneLine?: true;
+  /**
+   * Where the settings file may have it: only outside profiles, or nowhere. Left out: in profiles
+   * too, in camel case (`tlsCa`) or in an object (`tls: { ca }`).
+   */
+  readonly storedIn?: "file" | "nowhere";
   readonly summary: string;
 }
 
 export const globalOptions = [
+  {
+    name: "profile",
+    value: "NAME",
+    env: "ZKSH_PROFILE",
+    storedIn: "file",
+    summary: "use this profile of the settings file; @NAME is the same",
+  },
   {
     name: "server",
     short: "-s",
@@ -69,10 +81,11 @@ export const globalOptions = [
     env: "ZKSH_READ_ONLY",
     summary: "accept a read-only server, refuse every write",
   },
-  { name: "embedded", summary: "start a private server in memory and use it" },
+  { name: "embedded", storedIn: "nowhere", summary: "start a private server in memory and use it" },
   {
     name: "auth",
     value: "SCHEME:CRED",
+    storedIn: "nowhere",
     summary: "authenticate the session, like addauth; may be repeated",
   },
   {
@@ -224,6 +237,7 @@ export const globalOptions = [
     name: "waitforconnection",
     zkcli: "-waitforconnection",
     long: false,
+    storedIn: "nowhere",
     summary: "keep connecting for the whole session timeout",
   },
   {
@@ -232,43 +246,90 @@ export const globalOptions = [
     value: "FORMAT",
     env: "ZKSH_OUTPUT",
     holdsForOneLine: true,
+    storedIn: "file",
     summary: "text, json or zkcli (default text)",
   },
-  { name: "json", holdsForOneLine: true, summary: "the same as --output json" },
+  {
+    name: "json",
+    holdsForOneLine: true,
+    storedIn: "nowhere",
+    summary: "the same as --output json",
+  },
   {
     name: "color",
     value: "WHEN",
     holdsForOneLine: true,
+    storedIn: "file",
     summary: "auto (the default: see help output), always or never",
   },
-  { name: "command", short: "-c", long: false, value: "TEXT", summary: "run the commands in TEXT" },
+  {
+    name: "command",
+    short: "-c",
+    long: false,
+    value: "TEXT",
+    storedIn: "nowhere",
+    summary: "run the commands in TEXT",
+  },
   {
     name: "file",
     short: "-f",
     long: false,
     value: "FILE",
+    storedIn: "nowhere",
     summary: "run the commands in FILE; - is stdin",
   },
-  { name: "keep-going", summary: "continue a script after a failure" },
+  { name: "keep-going", storedIn: "nowhere", summary: "continue a script after a failure" },
   {
     name: "yes",
     short: "-y",
     env: "ZKSH_YES",
     holdsForOneLine: true,
+    storedIn: "nowhere",
     summary: "answer yes to every question",
   },
-  { name: "no-input", env: "ZKSH_NO_INPUT", summary: "never ask a question; refuse instead" },
+  {
+    name: "write",
+    holdsForOneLine: true,
+    storedIn: "nowhere",
+    summary: "write where the profile is read-only or protects paths",
+  },
+  {
+    name: "no-config",
+    env: "ZKSH_NO_CONFIG",
+    storedIn: "nowhere",
+    summary: "do not read the settings file",
+  },
+  {
+    name: "no-input",
+    env: "ZKSH_NO_INPUT",
+    storedIn: "nowhere",
+    summary: "never ask a question; refuse instead",
+  },
   {
     name: "no-pager",
     holdsForOneLine: true,
+    storedIn: "nowhere",
     summary: "never show long results in a pager (ZKSH_PAGER)",
   },
-  { name: "quiet", short: "-q", holdsForOneLine: true, summary: "print no notes and no progress" },
-  { name: "verbose", short: "-v", holdsForOneLine: true, summary: "print more notes and progress" },
+  {
+    name: "quiet",
+    short: "-q",
+    holdsForOneLine: true,
+    storedIn: "nowhere",
+    summary: "print no notes and no progress",
+  },
+  {
+    name: "verbose",
+    short: "-v",
+    holdsForOneLine: true,
+    storedIn: "nowhere",
+    summary: "print more notes and progress",
+  },
   {
     name: "debug",
     env: "ZKSH_DEBUG",
     holdsForOneLine: true,
+    storedIn: "nowhere",
     summary: "trace the protocol and print stack traces (stderr)",
   },
 ] as const satisfies readonly GlobalOption[];

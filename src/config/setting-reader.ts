@@ -1,4 +1,4 @@
-/** Reads single settings from the command line and the environment. */
+/** Reads single settings from the command line, the environment and the settings file. */
 
 import { UsageError } from "../errors.ts";
 import { isTimeout, parseDuration, TIMEOUT_RANGE } from "../text/duration.ts";
@@ -10,12 +10,13 @@ import {
   globalOptions,
   globalSpelling,
 } from "./global-options.ts";
+import type { StoredLayer } from "./stored-settings.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Looks a setting up on the command line, then in the environment; failures name the place it came
- * from.
+ * Looks a setting up on the command line, then in the environment, in the profile and in the rest of
+ * the settings file; failures name the place it came from.
  */
 export class SettingReader {
   readonly #options = new Map<string, GlobalOption>(
@@ -23,10 +24,13 @@ export class SettingReader {
   );
   readonly #flags: GlobalFlags;
   readonly #env: Variables;
+  readonly #stored: readonly StoredLayer[];
 
-  constructor(flags: GlobalFlags, env: Variables) {
+  /** Of the layers of the settings file the first wins. */
+  constructor(flags: GlobalFlags, env: Variables, stored: readonly StoredLayer[] = []) {
     this.#flags = flags;
     this.#env = env;
+    this.#stored = stored;
   }
 
   all(name: GlobalName): readonly string[] {
@@ -46,9 +50,14 @@ export class SettingReader {
     return found && parseToggle(found);
   }
 
-  /** Every value of a switch: those on the command line, and the environment's. */
+  /** Every value of a switch: those on the command line, and all that are inherited. */
   toggles(name: GlobalName): { readonly isOn: boolean; readonly source: string }[] {
     return this.#findAll(name).map((found) => ({ isOn: parseToggle(found), source: found.source }));
+  }
+
+  /** The value that counts, as it was written, and where. */
+  origin(name: GlobalName): Found | undefined {
+    return this.#find(name);
   }
 
   /** Where a setting was given. */
@@ -91,31 +100,46 @@ export class SettingReader {
     });
   }
 
-  /** The last value on the command line, or else the environment's. */
+  /** The last value on the command line, or else the first that is inherited. */
   #find(name: GlobalName): Found | undefined {
     const value = this.#flags[name]?.at(-1);
     const option = this.#options.get(name);
-    if (option && value !== undefined) return { value, source: globalSpelling(option) };
-    return this.#inherited(option);
+    if (option && value !== undefined) return onLine(option, value);
+    return option && this.#inherited(option)[0];
   }
 
   #findAll(name: GlobalName): Found[] {
     const option = this.#options.get(name);
-    const source = option ? globalSpelling(option) : name;
-    const given = this.all(name).map((value) => ({ value, source }));
-    return [...given, ...[this.#inherited(option) ?? []].flat()];
+    if (!option) return [];
+    return [...this.all(name).map((value) => onLine(option, value)), ...this.#inherited(option)];
   }
 
-  #inherited(option: GlobalOption | undefined): Found | undefined {
-    const value = option?.env === undefined ? undefined : this.#env[option.env];
-    return value ? { value, source: option?.env ?? "" } : undefined;
+  #inherited({ name, env }: GlobalOption): Found[] {
+    const value = env === undefined ? undefined : this.#env[env];
+    const variable = value
+      ? [{ value, source: env ?? "", origin: `environment ${env}` } as const]
+      : [];
+    const stored = this.#stored.flatMap(({ name: layer, values }) => {
+      const found = values.get(name);
+      return found
+        ? [{ value: found.value, source: `${found.key} of ${layer}`, origin: layer }]
+        : [];
+    });
+    return [...variable, ...stored];
   }
+}
+
+function onLine(option: GlobalOption, value: string): Found {
+  const source = globalSpelling(option);
+  return { value, source, origin: `option ${source}` };
 }
 
 interface Found {
   readonly value: string;
-  /** The option or the variable. */
+  /** For messages: the option, the variable, or the key in the settings file. */
   readonly source: string;
+  /** The layer: `option --server`, `environment ZKSH_SERVER`, `profile prod`. */
+  readonly origin: string;
 }
 
 function parseToggle({ value, source }: Found): boolean {

@@ -1,13 +1,20 @@
-/** The program's settings: the command line wins over the environment, that over the default. */
+/**
+ * The program's settings: the command line wins over the environment, that over the profile, that
+ * over the rest of the settings file, that over the default.
+ */
 import { resolve } from "node:path";
 import { UsageError } from "../errors.ts";
 import type { ColorChoice, OutputFormat } from "../render/renderer.ts";
 import { parseConnectString } from "../session/connect-string.ts";
 import { JUTE_MAXBUFFER } from "../session/jute-maxbuffer.ts";
 import type { SessionOptions } from "../session/options.ts";
+import type { WriteRules } from "../session/write-rules.ts";
 import { type GlobalFlags, globalOptions, globalSpelling } from "./global-options.ts";
+import { type ChosenProfile, chooseProfile, layersOf, writeRules } from "./profiles.ts";
 import { type SaslSetting, saslEnvironment, saslSetting } from "./sasl-settings.ts";
 import { SettingReader, type Variables } from "./setting-reader.ts";
+import { storedSasl } from "./stored-sasl.ts";
+import type { Habits, SettingsFile } from "./stored-settings.ts";
 import {
   type JavaTls,
   javaTls,
@@ -23,6 +30,8 @@ export interface ProcessInfo {
   readonly env: Variables;
   /** The name the program was started under. */
   readonly programName: string;
+  /** The settings file; undefined where there is none. */
+  readonly file?: SettingsFile | undefined;
 }
 
 export interface Settings {
@@ -57,6 +66,13 @@ export interface Settings {
   readonly isDebug: boolean;
   /** Results that are longer than the screen go to a pager. */
   readonly hasPager: boolean;
+  readonly profile: ChosenProfile | undefined;
+  readonly writes: WriteRules;
+  /** --write: also at servers of other profiles. */
+  readonly allowsWrites: boolean;
+  readonly habits: Habits;
+  /** Where each option was given. */
+  readonly reader: SettingReader;
 }
 
 interface SettingFiles extends TlsFiles {
@@ -66,9 +82,11 @@ interface SettingFiles extends TlsFiles {
 
 /** Throws UsageError with the name of the option or variable that is wrong. */
 export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
-  const reader = new SettingReader(flags, info.env);
-  const isEmbedded = reader.isOn("embedded");
+  const isEmbedded = new SettingReader(flags, {}).isOn("embedded");
   if (isEmbedded) refuseOtherServers(flags);
+  const profile = isEmbedded ? undefined : chooseProfile(flags, info);
+  const layers = layersOf(profile, info.file);
+  const reader = new SettingReader(flags, profile ? profile.variables(info.env) : info.env, layers);
   for (const name of ["command", "file"] as const) {
     if ((flags[name]?.length ?? 0) > 1) {
       throw new UsageError(`${name === "command" ? "-c" : "-f"} was given twice`, {
@@ -76,15 +94,20 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
       });
     }
   }
-  const sasl = saslSetting(flags, info.env);
+  const ownSasl = saslSetting(flags, info.env);
+  const sasl = ownSasl ?? storedSasl(layers);
+  const writes = writeRules(reader, profile);
   return {
-    session: sessionSettings(reader),
+    session: { ...sessionSettings(reader), readOnly: writes.readOnly !== undefined },
     environment: {
       ...passedOn(flags),
       ...tlsEnvironment(flags, info.env),
-      ...saslEnvironment(sasl),
+      ...saslEnvironment(ownSasl),
+      // A program that we run reads the same settings file, or none as well.
+      ...(profile && { ZKSH_PROFILE: profile.name }),
+      ...(reader.isOn("no-config") && { ZKSH_NO_CONFIG: "1" }),
     },
-    files: { ...fileSettings(reader), ...tlsFiles(flags, info.env) },
+    files: { ...fileSettings(reader), ...tlsFiles(flags, info.env, layers) },
     tls: tlsSetting(reader),
     javaTls: javaTls(info.env),
     sasl,
@@ -101,6 +124,11 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
     isVerbose: reader.isOn("verbose"),
     isDebug: reader.isOn("debug"),
     hasPager: !reader.isOn("no-pager"),
+    profile,
+    writes,
+    allowsWrites: reader.isOn("write"),
+    habits: info.file?.habits ?? {},
+    reader,
   };
 }
 
@@ -108,7 +136,7 @@ export function readSettings(flags: GlobalFlags, info: ProcessInfo): Settings {
 function refuseOtherServers(flags: GlobalFlags): void {
   const other = globalOptions.find(
     ({ name }) =>
-      /^(server|tls|client-conf|zk-tls|sasl|jaas|keytab|principal|keeper)/.test(name) &&
+      /^(server|profile|tls|client-conf|zk-tls|sasl|jaas|keytab|principal|keeper)/.test(name) &&
       flags[name] !== undefined,
   );
   if (other) throw new UsageError(`--embedded cannot be combined with ${globalSpelling(other)}`);
@@ -145,6 +173,8 @@ export function lineSettings(program: Settings, flags: GlobalFlags): Settings {
     isVerbose: isVerbose ?? (program.isVerbose && !isQuiet),
     isDebug: line.toggle("debug") ?? program.isDebug,
     hasPager: program.hasPager && !line.isOn("no-pager"),
+    writes: line.isOn("write") ? program.writes.allowed() : program.writes,
+    allowsWrites: program.allowsWrites || line.isOn("write"),
   };
 }
 
@@ -160,13 +190,17 @@ export function lineFlags(program: GlobalFlags, line: GlobalFlags): GlobalFlags 
 }
 
 /** The format alone: an error in any other setting is already reported in it. */
-export function outputFormat(flags: GlobalFlags, { env, programName }: ProcessInfo): OutputFormat {
+export function outputFormat(
+  flags: GlobalFlags,
+  { env, programName, file }: ProcessInfo,
+): OutputFormat {
   const asked = new SettingReader(flags, {});
   const onLine =
     asked.choice("output", OUTPUT_FORMATS) ?? (asked.isOn("json") ? "json" : undefined);
   if (onLine) return onLine;
   if (["zkcli", "zkcli.sh"].includes(programName.toLowerCase())) return "zkcli";
-  return new SettingReader({}, env).choice("output", OUTPUT_FORMATS) ?? "text";
+  const inherited = new SettingReader({}, env, layersOf(undefined, file));
+  return inherited.choice("output", OUTPUT_FORMATS) ?? "text";
 }
 
 function sessionSettings(reader: SettingReader): SessionOptions {

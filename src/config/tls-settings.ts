@@ -4,6 +4,7 @@ import { UsageError } from "../errors.ts";
 import type { GlobalFlags, GlobalName } from "./global-options.ts";
 import { javaFlags, type Property } from "./java-flags.ts";
 import { SettingReader, type Variables } from "./setting-reader.ts";
+import type { StoredLayer } from "./stored-settings.ts";
 
 /** TLS is on or off because of the option or variable `source`. */
 export type TlsSetting =
@@ -73,14 +74,19 @@ export function tlsDisagreement(on: string, off: string): UsageError {
 /**
  * The client's certificate comes from a key store or from PEM files, and the trusted authorities
  * from a trust store or a PEM file: what the command line names replaces what the environment
- * names. Throws UsageError for two of one place.
+ * names, and that what the settings file names. Throws UsageError for two of one place.
  */
-export function tlsFiles(flags: GlobalFlags, env: Variables): TlsFiles {
+export function tlsFiles(
+  flags: GlobalFlags,
+  env: Variables,
+  stored: readonly StoredLayer[] = [],
+): TlsFiles {
   const line = new SettingReader(flags, {});
   const inherited = new SettingReader({}, env);
-  const own = oneOf(["tls-keystore"], ["tls-cert", "tls-key"], line, inherited);
-  const trust = oneOf(["tls-truststore"], ["tls-ca"], line, inherited);
-  const reader = new SettingReader(flags, env);
+  const readers = [line, inherited, ...stored.map((one) => new SettingReader({}, {}, [one]))];
+  const own = oneOf(["tls-keystore"], ["tls-cert", "tls-key"], ...readers);
+  const trust = oneOf(["tls-truststore"], ["tls-ca"], ...readers);
+  const reader = new SettingReader(flags, env, stored);
   const keystore = own?.text("tls-keystore");
   const isPem = own !== undefined && keystore === undefined;
   const [cert, key] = isPem ? [reader.text("tls-cert"), reader.text("tls-key")] : [];
@@ -95,7 +101,7 @@ export function tlsFiles(flags: GlobalFlags, env: Variables): TlsFiles {
     keystorePassword: reader.text("tls-keystore-password-file"),
     truststore: trust?.text("tls-truststore"),
     truststorePassword: reader.text("tls-truststore-password-file"),
-    properties: propertiesFile(line) ?? propertiesFile(inherited),
+    properties: readers.flatMap((one) => propertiesFile(one) ?? [])[0],
   };
   return Object.fromEntries(Object.entries(files).filter(([, path]) => path !== undefined));
 }

@@ -41,6 +41,12 @@ export function openFileWarning(option: string, path: string): Warning {
   return { kind: "warning", reason: "open-file", message };
 }
 
+/** Other users can `read` the secrets in the settings file, or `change` it. */
+export function openSettingsWarning(path: string, what: "read" | "change"): Warning {
+  const message = `other users can ${what} the settings file ${path}: run chmod 600 ${path}`;
+  return { kind: "warning", reason: "open-file", message };
+}
+
 /** Other users see the arguments of all processes. */
 export function visiblePasswordWarning(option: string, instead: string): Warning {
   const message = `other users can see the password in ${option} in the list of processes; use ${instead} instead`;

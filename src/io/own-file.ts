@@ -6,6 +6,8 @@ import { constants, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
+const MAX_SMALL_FILE = 1024 * 1024;
+
 export interface OwnFile {
   readonly handle: FileHandle;
   /** Where the file really is: a link of our own has been followed. */
@@ -40,6 +42,20 @@ export async function openOwn(path: string, flags: number, mode?: number): Promi
   } catch (error) {
     await handle.close();
     throw error;
+  }
+}
+
+/** A small file as text, with its mode. Throws as {@link openOwn}. */
+export async function readOwn(
+  path: string,
+): Promise<{ readonly text: string; readonly mode: number }> {
+  const { handle } = await openOwn(path, constants.O_RDONLY);
+  try {
+    const { mode, size } = await handle.stat();
+    if (size > MAX_SMALL_FILE) throw new Error(`${path} has more than 1 MB`);
+    return { text: await handle.readFile("utf8"), mode };
+  } finally {
+    await handle.close();
   }
 }
 

@@ -12,8 +12,14 @@ export function prompterFor(io: Io): Prompter | undefined {
   return io.stdin.isTTY && io.stdout.isTTY && io.stderr.isTTY ? new Prompter(io) : undefined;
 }
 
+interface TextToAsk {
+  readonly question: string;
+  readonly preset?: string;
+  check?(answer: string): string | undefined;
+}
+
 interface Question {
-  readonly type: "confirm" | "password";
+  readonly type: "confirm" | "password" | "input" | "select";
   readonly message: string;
   readonly [setting: string]: unknown;
 }
@@ -40,6 +46,26 @@ class Prompter {
         signal,
       ),
     );
+  }
+
+  /** A line of text. `check` returns what is wrong with it. */
+  async text({ question, preset, check }: TextToAsk, signal: AbortSignal): Promise<string> {
+    const answer = await this.#ask(
+      {
+        type: "input",
+        message: question,
+        ...(preset !== undefined && { default: preset }),
+        validate: (text: string) => check?.(text.trim()) ?? true,
+      },
+      signal,
+    );
+    return String(answer).trim();
+  }
+
+  /** One of several; returns its index. */
+  async choose(question: string, names: readonly string[], signal: AbortSignal): Promise<number> {
+    const choices = names.map((name, value) => ({ name: escapeName(name), value }));
+    return Number(await this.#ask({ type: "select", message: question, choices }, signal));
   }
 
   /**

@@ -177,6 +177,13 @@ const renderers: ResultRenderers = {
   disconnected: () => object({ closed: true }),
   serving: ({ address, reach }) => object({ address, reach }),
   warning: ({ reason, message }) => ({ err: line({ warning: { reason, message } }) }),
+  settings: ({ rows, file }) =>
+    object({
+      file: file ?? null,
+      settings: Object.fromEntries(
+        rows.map(({ name, value, origin }) => [name, { value, origin }]),
+      ),
+    }),
   history: ({ entries }) => ({ out: entries.map((entry) => line(entry)).join("") }),
   "watch-printing": ({ isOn }) => object({ printwatches: isOn }),
   "watch-event": ({ type, path, at }) =>

@@ -1,7 +1,7 @@
 import type { LockMode } from "../recipes/locks/holder-record.ts";
 import { escapeName } from "../text/escape.ts";
 import { characters, displayWidth } from "./display-width.ts";
-import type { Theme } from "./theme.ts";
+import type { LabelColour, Theme } from "./theme.ts";
 
 /** What a prompt shows. */
 export interface PromptFacts {
@@ -13,6 +13,8 @@ export interface PromptFacts {
    */
   readonly trouble?: string;
   readonly isReadOnly: boolean;
+  /** The word of the profile. */
+  readonly label?: { readonly text: string; readonly colour?: LabelColour | undefined };
   /** The locks held in this session, in the order in which they were taken. */
   readonly locks: readonly PromptLock[];
   readonly cwd: string;
@@ -48,6 +50,9 @@ export function renderPrompt(
   return [
     "zksh",
     ...(facts.trouble === undefined ? [] : [theme.error(`(${facts.trouble})`)]),
+    ...(facts.label === undefined
+      ? []
+      : [theme.label(toAscii(escapeName(facts.label.text), isUnicode), facts.label.colour)]),
     theme.server(escapeName(facts.server)),
     ...(facts.isReadOnly ? [theme.readOnly("ro")] : []),
     ...lockBadges(facts.locks, room, path).map((badge) => theme.held(badge)),

@@ -34,6 +34,7 @@ import {
   type View,
 } from "./renderer.ts";
 import { serverRenderers } from "./servers.ts";
+import { textSettings } from "./settings.ts";
 import { isoTime, statLines, statTable } from "./stat.ts";
 import { textTransaction } from "./transaction.ts";
 import { treeRenderers } from "./trees.ts";
@@ -195,6 +196,7 @@ function textRenderers(view: View): ResultRenderers {
         ? `Serving on ${name(address)}, in memory only, to ${REACHES[reach]}; Ctrl-C stops it\n`
         : `${name(address)}\n`,
     }),
+    settings: (result) => ({ out: textSettings(result, view) }),
     warning: ({ message }) =>
       isQuiet ? {} : { err: `${view.theme.warning("warning:")} ${escapeName(message)}\n` },
     history: ({ entries }) => ({

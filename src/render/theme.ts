@@ -23,7 +23,7 @@ export interface Theme {
   readonly next: Paint;
   readonly readOnly: Paint;
   /** A word that the user gave to a server or a profile. */
-  readonly label: Paint;
+  readonly label: (text: string, colour?: LabelColour) => string;
   /** A znode that has children. */
   readonly parent: Paint;
   readonly ephemeral: Paint;
@@ -45,6 +45,10 @@ export interface Theme {
   readonly warning: Paint;
   readonly error: Paint;
 }
+
+/** What a profile can choose for its label, which is a block of that colour: readable on all. */
+export const LABEL_COLOURS = ["red", "green", "yellow", "blue", "magenta", "cyan"] as const;
+export type LabelColour = (typeof LABEL_COLOURS)[number];
 
 export type Paint = (text: string) => string;
 
@@ -84,7 +88,7 @@ export async function createTheme(level: 0 | 1 | 2 | 3): Promise<Theme> {
     held: chalk.green,
     next: chalk.bold,
     readOnly: chalk.magenta,
-    label: chalk.inverse,
+    label: (text, colour) => (colour ? chalk.inverse[colour] : chalk.inverse)(text),
     parent: chalk.bold,
     ephemeral: chalk.magenta,
     key: chalk.bold,

@@ -140,6 +140,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     disconnected: () => ({}),
     serving: ({ address }) => ({ out: `${name(address)}\n` }),
     warning: help.result,
+    settings: help.result,
     history: ({ entries }) => ({
       out: entries.map(({ number, line }) => `${number} - ${name(line)}\n`).join(""),
     }),

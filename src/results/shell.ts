@@ -55,7 +55,24 @@ interface WarningResult {
   readonly message: string;
 }
 
+/** A setting in use, under the name of its option or its key in the settings file. */
+export interface SettingRow {
+  readonly name: string;
+  readonly value: string;
+  /** `option --server`, `environment ZKSH_SERVER`, `profile prod`, `the settings file`, `default`. */
+  readonly origin: string;
+}
+
+interface SettingsResult {
+  readonly kind: "settings";
+  readonly rows: readonly SettingRow[];
+  /** The settings file; undefined where there is none. */
+  readonly file: string | undefined;
+  readonly showsOrigin: boolean;
+}
+
 export type ShellResult =
+  | SettingsResult
   | WorkingZnodeResult
   | ConnectedResult
   | DisconnectedResult

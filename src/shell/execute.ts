@@ -19,6 +19,10 @@ import type { Invocation } from "./parsing/parser.ts";
 /** Asks the user. Present only if a user can answer. */
 export interface Asker {
   confirm(question: string, signal: AbortSignal): Promise<boolean>;
+  text(
+    question: { readonly question: string; check?(answer: string): string | undefined },
+    signal: AbortSignal,
+  ): Promise<string>;
   /** Asks without showing the answer while it is typed. */
   secret(question: string, signal: AbortSignal): Promise<string>;
 }
@@ -33,7 +37,6 @@ export interface Execution {
   readonly renderer: () => Promise<Renderer> | Renderer;
   /** Takes the results, without a status. Default: they are written to `io` directly. */
   readonly output?: ResultOutput;
-  readonly isReadOnly: boolean;
   /**
    * `yes` answers every question with yes. Undefined: no user can be asked. A function is called at
    * the first question.
@@ -106,11 +109,8 @@ export function isOneFlight({ command, args, options }: Invocation, context: Con
   return typeof oneFlight === "function" ? oneFlight(context, args, options) : oneFlight;
 }
 
-function refuseWrites({ entry, command }: Invocation, { isReadOnly }: Execution): void {
-  if (!isReadOnly || command.effect !== "write") return;
-  throw new RefusedError("read-only", `${entry.name} is refused: the session is read-only`, {
-    hint: "leave out --read-only (-r) to allow writes",
-  });
+function refuseWrites({ entry, command }: Invocation, { context }: Execution): void {
+  if (command.effect === "write") context.writes.refuseWrites(entry.name);
 }
 
 function start(invocation: Invocation, execution: Execution): Running {

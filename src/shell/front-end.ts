@@ -18,6 +18,7 @@ import { formatAddress, parseConnectString } from "../session/connect-string.ts"
 import type { SessionOptions } from "../session/options.ts";
 import type { Session, WatchListener } from "../session/session.ts";
 import type { Asker, Execution } from "./execute.ts";
+import { interviewOn } from "./interview.ts";
 import type { Dialect } from "./parsing/parser.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ShellState } from "./shell-state.ts";
@@ -34,6 +35,8 @@ export interface Line {
   readonly processes?: Processes;
   /** Answers the questions of this statement. Default: that of the front end. */
   readonly asker?: Execution["asker"] | undefined;
+  /** Gives the terminal to questions. Default: they have it already. */
+  readonly alone?: <T>(ask: () => Promise<T>) => Promise<T>;
   readonly onWatch?: WatchListener;
   readonly onProgress?: (done: number, what: string) => void;
 }
@@ -44,6 +47,7 @@ export class FrontEnd {
   /** By the options of a line: lines with the same options share a renderer and settings. */
   readonly #ofLines = new Map<string, FrontEnd>();
   readonly #isOfLine: boolean;
+  readonly #elsewhere = new Map<string, Settings>();
 
   constructor(settings: Settings, runtime: Runtime, { isOfLine = false } = {}) {
     this.settings = settings;
@@ -63,8 +67,17 @@ export class FrontEnd {
     return this.runtime.signal;
   }
 
-  get isReadOnly(): boolean {
-    return this.settings.session.readOnly ?? false;
+  /**
+   * The settings for `target`: a connect string, or `@NAME` for a profile. Without one those of the
+   * servers that the program was started with. Throws UsageError for an unknown profile.
+   */
+  settingsAt(target: string | undefined): Settings {
+    if (target === undefined) return this.settings;
+    const elsewhere = this.#elsewhere.get(target) ?? this.runtime.settingsAt(target);
+    this.#elsewhere.set(target, elsewhere);
+    return this.settings.allowsWrites
+      ? { ...elsewhere, writes: elsewhere.writes.allowed() }
+      : elsewhere;
   }
 
   /** The dialect in which lines are parsed. */
@@ -149,21 +162,26 @@ export class FrontEnd {
     await this.runtime.warnings.tell(sessionWarnings({ ...options, auth }));
   }
 
-  /** The servers and the chroot as the user gave them. */
-  async servers(): Promise<string> {
-    const { servers, chroot = "" } = this.settings.session;
-    const address = await this.runtime.privateServer?.address();
-    return address ?? servers.map(formatAddress).join() + chroot;
+  /** The servers and the chroot as the user gave them, or as the profile has them. */
+  async servers(target?: string): Promise<string> {
+    const address = target ?? (await this.runtime.privateServer?.address());
+    return this.addressOf(address);
   }
 
-  /** Returns the release and role that a server reports, or undefined. */
-  async aboutServer(server: string): Promise<string | undefined> {
+  addressOf(target: string | undefined): string {
+    if (target !== undefined && !isProfile(target)) return target;
+    const { servers, chroot = "" } = this.settingsAt(target).session;
+    return servers.map(formatAddress).join() + chroot;
+  }
+
+  /** Returns the release and role that a server of `target` reports, or undefined. */
+  async aboutServer(server: string, target?: string): Promise<string | undefined> {
     const { io, services } = this.runtime;
     const sources = {
       readFile: (path: string) => io.files.read(path),
       askPassword: (wanted: WantedPassword) => this.#askPassword(wanted),
     };
-    return services.about?.(server, await sessionOptions(this.settings, sources, server));
+    return services.about?.(server, await sessionOptions(this.settingsAt(target), sources, server));
   }
 
   renderer(): Promise<Renderer> {
@@ -181,24 +199,29 @@ export class FrontEnd {
 
   /** The options for execute() of a command in this front end. */
   execution(context: Context, io: Io = this.io): Execution {
-    const { isReadOnly, asker } = this;
+    const { asker } = this;
     const renderer = () => this.renderer();
-    return { io, context, isReadOnly, renderer, ...(asker !== undefined && { asker }) };
+    return { io, context, renderer, ...(asker !== undefined && { asker }) };
   }
 
   context({ state, command, session, signal = this.signal, ...line }: Line): Context {
+    const frontEnd = this;
     const { io, startServer, program } = this.runtime;
+    const { writes, environment } = this.settingsAt(state.target);
+    const guarded = session && writes.guard(session, command);
     return {
       session() {
-        if (!session) throw new Error(`${command} is registered as offline but asks for a session`);
-        return session;
+        if (!guarded) throw new Error(`${command} is registered as offline but asks for a session`);
+        return guarded;
       },
       signal,
+      writes,
+      writesAt: (target) => this.settingsAt(target).writes,
       shell: state,
       processes: {
         ...(line.processes ?? io.processes),
         childEnvironment: ({ connectString }) => ({
-          ...this.settings.environment,
+          ...environment,
           ZKSH_SERVER: connectString,
         }),
       },
@@ -212,11 +235,19 @@ export class FrontEnd {
           return io.stdin.isTTY && io.stdout.isTTY;
         },
         confirm: (question) => confirmed(line.asker ?? this.asker, question, signal),
+        get interview() {
+          return frontEnd.settings.isNoInput ? undefined : interviewOn(io, signal, line.alone);
+        },
       },
       output: this.#output(line),
       server: { start: startServer },
       program,
       servers: this.#servers(state, signal),
+      settings: async () => {
+        const { describeSettings } = await import("../config/describe-settings.ts");
+        const { file } = this.runtime;
+        return { rows: describeSettings(this.settingsAt(state.target), file), file: file?.path };
+      },
     };
   }
 
@@ -280,9 +311,15 @@ export class FrontEnd {
       isReadableByOthers: services.isReadableByOthers,
       askPassword: (wanted: WantedPassword) => this.#askPassword(wanted),
     };
+    const settings = this.settingsAt(target);
     const where = target ?? (await privateServer?.address());
-    return checkedOptions(this.settings, files, warnings, where);
+    return checkedOptions(settings, files, warnings, isProfile(where) ? undefined : where);
   }
+}
+
+/** No connect string begins so. */
+function isProfile(target: string | undefined): boolean {
+  return target?.startsWith("@") ?? false;
 }
 
 async function confirmed(

@@ -1,3 +1,4 @@
+import type { Aliases } from "./aliases.ts";
 import type { FrontEnd } from "./front-end.ts";
 import type { Statement } from "./parsing/lexer.ts";
 import { type ReadLine, readLine } from "./parsing/line-words.ts";
@@ -8,16 +9,19 @@ import type { ShellState } from "./shell-state.ts";
 export class LineReader {
   readonly #state: ShellState;
   readonly #isZkcli: boolean;
+  readonly #aliases: Aliases | undefined;
 
-  constructor(state: ShellState, { dialect }: Pick<FrontEnd, "dialect">) {
+  constructor(state: ShellState, { dialect, runtime }: Pick<FrontEnd, "dialect" | "runtime">) {
     this.#state = state;
+    this.#aliases = runtime.aliases;
     this.#isZkcli = dialect === "zkcli";
   }
 
   /** Throws UsageError for a variable without a value, or an assignment without a line. */
   read(statement: Statement): ReadLine {
     if (this.#isZkcli) return { words: statement.words.map(({ text }) => text) };
-    return readLine(statement, this.#state.variables);
+    const line = readLine(statement, this.#state.variables);
+    return this.#aliases ? { ...line, words: this.#aliases.expand(line.words) } : line;
   }
 
   /** The line begins: `$_` is its last word from now on. */

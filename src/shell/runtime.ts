@@ -3,11 +3,14 @@
  * it from the process; tests build it from their own parts.
  */
 import type { Program, RunningServer, ServerRequest } from "../commands/command.ts";
+import type { Settings } from "../config/settings.ts";
+import type { SettingsFile } from "../config/stored-settings.ts";
 import type { Warnings } from "../config/warnings.ts";
 import type { Io } from "../io/io.ts";
 import type { HostAddresses, WordAnswer, WordOptions } from "../session/four-letter-word.ts";
 import type { ServerAddress, SessionOptions } from "../session/options.ts";
 import type { Session } from "../session/session.ts";
+import type { Aliases } from "./aliases.ts";
 import type { PrivateServer } from "./private-server.ts";
 import type { ErrorReporter } from "./reports/error-reporter.ts";
 import type { Trace } from "./trace.ts";
@@ -22,8 +25,14 @@ export interface Runtime {
   readonly reporter: ErrorReporter;
   readonly warnings: Warnings;
   readonly trace: Trace;
+  /** Words of the settings file that stand for lines; undefined where it has none. */
+  readonly aliases?: Aliases | undefined;
+  /** The settings file; undefined where there is none. */
+  readonly file?: SettingsFile | undefined;
   /** Passwords for logins by SASL. */
   readonly passwords: TypedPasswords;
+  /** The settings for other servers: a connect string, or `@NAME`. Throws UsageError. */
+  readonly settingsAt: (target: string) => Settings;
   /** Starts a server in memory, for `serve`. */
   readonly startServer: (request: ServerRequest) => Promise<RunningServer>;
   /** The server of --embedded. */
@@ -41,12 +50,20 @@ export interface Services {
   serversOf?(name: string, signal: AbortSignal): Promise<readonly ServerAddress[]>;
   /** Looks up the name of a host. */
   addressesOf?(host: string, signal: AbortSignal): Promise<HostAddresses>;
+  /** The settings file; undefined where there is none. */
+  readSettingsFile?(path: string): Promise<StoredFile | undefined>;
   /** Returns true if users other than the owner may read the file. */
   isReadableByOthers?(path: string): Promise<boolean>;
   /** Calls `listener` for each signal that ends the program; returns the function to stop it. */
   onSignal(listener: (signal: EndingSignal) => void): () => void;
   /** Calls `listener` when the event loop has nothing left to wait for. */
   onIdle?(listener: () => void): void;
+}
+
+interface StoredFile {
+  readonly text: string;
+  readonly isReadableByOthers: boolean;
+  readonly isWritableByOthers: boolean;
 }
 
 // SIGUSR1 is included because Node would start its debugger on it.

@@ -127,7 +127,10 @@ export class ShellState implements Shell {
 
   async openSession({ timeoutMs, target = this.#target }: OpenOptions): Promise<Session> {
     const options = timeoutMs === undefined ? {} : { timeoutMs };
-    return this.#authenticated(await this.#opener.openSession(target, options));
+    const session = await this.#opener.openSession(target, options);
+    // What was typed for these servers is not for those of a profile, which has its own.
+    const isElsewhere = target !== this.#target && target?.startsWith("@");
+    return isElsewhere ? session : this.#authenticated(session);
   }
 
   lockLost(path: string, error: LockError): void {

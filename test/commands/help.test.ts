@@ -60,7 +60,7 @@ Examples
 Usage
   help [subject]
   [subject]  a command, or locks, pipes, variables, commands, options, tls,
-             sasl, output, exit-codes, environment, quoting
+             settings-file, sasl, output, exit-codes, environment, quoting
 
 Also called
   ?

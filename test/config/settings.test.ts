@@ -3,7 +3,9 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { GlobalFlags } from "../../src/config/global-options.ts";
 import { sessionOptions } from "../../src/config/session-options.ts";
+import { SettingReader } from "../../src/config/setting-reader.ts";
 import { readSettings } from "../../src/config/settings.ts";
+import { WriteRules } from "../../src/session/write-rules.ts";
 
 const read = (flags: GlobalFlags = {}, env: Record<string, string> = {}, programName = "zksh") =>
   readSettings(flags, { env, programName });
@@ -35,6 +37,11 @@ const DEFAULTS = {
   isVerbose: false,
   hasPager: true,
   isDebug: false,
+  profile: undefined,
+  writes: new WriteRules(),
+  allowsWrites: false,
+  habits: {},
+  reader: new SettingReader({}, {}),
 };
 
 const sessions: {

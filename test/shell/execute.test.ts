@@ -3,6 +3,7 @@ import { Outside } from "../../src/commands/arguments.ts";
 import type { AnyCommand, Context } from "../../src/commands/command.ts";
 import type { Renderer } from "../../src/render/renderer.ts";
 import type { Result } from "../../src/results/result.ts";
+import { WriteRules } from "../../src/session/write-rules.ts";
 import { type Execution, execute } from "../../src/shell/execute.ts";
 import { memoryIo } from "../commands/memory-io.ts";
 
@@ -12,10 +13,15 @@ const renderer: Renderer = {
   error: () => "",
 };
 
-function prepare(command: Partial<AnyCommand>, more: Partial<Execution> = {}) {
+const READ_ONLY = new WriteRules({ readOnly: { by: "--read-only", isOwnWish: true } });
+
+function prepare(
+  command: Partial<AnyCommand>,
+  { writes = new WriteRules(), ...more }: Partial<Execution> & { writes?: WriteRules } = {},
+) {
   const events: string[] = [];
   const io = memoryIo({ stdin: "from stdin", files: { f: "from a file" } });
-  const context = { signal: new AbortController().signal } as Context;
+  const context = { signal: new AbortController().signal, writes } as Context;
   const whole = { examples: [], effect: "read", args: {}, options: {}, ...command } as AnyCommand;
   const entry = { name: "probe", summary: "", group: "shell" as const, load: async () => whole };
   const run = (args: Record<string, unknown> = {}, options: Record<string, unknown> = {}) =>
@@ -24,7 +30,6 @@ function prepare(command: Partial<AnyCommand>, more: Partial<Execution> = {}) {
       {
         io,
         context,
-        isReadOnly: false,
         renderer: async () => {
           events.push("renderer");
           return renderer;
@@ -96,7 +101,7 @@ describe("execute", () => {
   test("refuses to write in read-only mode, before anything runs", async () => {
     const { run, events } = prepare(
       { effect: "write", run: async () => deleted("/a") },
-      { isReadOnly: true },
+      { writes: READ_ONLY },
     );
     await expect(run()).rejects.toThrow(
       expect.objectContaining({
@@ -111,7 +116,7 @@ describe("execute", () => {
   test("reads in read-only mode", async () => {
     const { run } = prepare(
       { effect: "read", run: async () => deleted("/a") },
-      { isReadOnly: true },
+      { writes: READ_ONLY },
     );
     expect(await run()).toBe(0);
   });

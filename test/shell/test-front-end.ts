@@ -29,7 +29,8 @@ export function testFrontEnd(options: TestFrontEndOptions): FrontEnd {
   const described = describeProgram(io);
   const commands = options.commands ?? described.commands;
   const program = { ...described, commands, version: () => "0" };
-  const frontEnd = new FrontEnd(readSettings({ server: ["h:1"] }, info), {
+  const settings = readSettings({ server: ["h:1"] }, info);
+  const frontEnd = new FrontEnd(settings, {
     io,
     program,
     signal,
@@ -40,6 +41,7 @@ export function testFrontEnd(options: TestFrontEndOptions): FrontEnd {
     },
     reporter: new ErrorReporter({ ...info, io, program, signals: { exitCode: undefined } }),
     warnings: new Warnings(async () => {}),
+    settingsAt: () => settings,
     trace: new Trace(() => {}, { isAlwaysOn: false }),
     passwords: new TypedPasswords(io, signal),
     startServer: () => Promise.reject(new Error("not here")),

@@ -28,6 +28,13 @@ export const shell: readonly GroupEntry[] = [
     load: async () => (await import("../pwd.ts")).pwd,
   },
   {
+    name: "settings",
+    isPaged: true,
+    summary: "print the settings in use and their origins",
+    needsNoShellSession: true,
+    load: async () => (await import("../settings.ts")).settings,
+  },
+  {
     name: "connect",
     summary: "open a new session, to the same or other servers",
     needsNoShellSession: true,

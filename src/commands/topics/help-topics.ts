@@ -7,6 +7,7 @@ import { lockTopic } from "./lock-topic.ts";
 import { optionsTopic } from "./options-topic.ts";
 import { pipesTopic } from "./pipes-topic.ts";
 import { saslTopic } from "./sasl-topic.ts";
+import { settingsTopic } from "./settings-topic.ts";
 import { tlsTopic } from "./tls-topic.ts";
 import { variablesTopic } from "./variables-topic.ts";
 
@@ -50,6 +51,7 @@ export const topics: readonly Topic[] = [
   },
   optionsTopic,
   tlsTopic,
+  settingsTopic,
   saslTopic,
   {
     name: "output",

@@ -1,7 +1,7 @@
+import { editDistance } from "../../text/suggest.ts";
 import { lex } from "../parsing/lexer.ts";
 import { withoutAssignment } from "../parsing/line-words.ts";
 import { commandIndex } from "../parsing/split-globals.ts";
-import { editDistance } from "../parsing/suggest.ts";
 
 const HIDDEN = "***";
 

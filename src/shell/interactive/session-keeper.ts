@@ -56,8 +56,8 @@ export class SessionKeeper {
 
   /** The server attached to, or the first of those to be tried, and the chroot. */
   get server(): string {
-    const { state, servers } = this.#options;
-    const given = state.target ?? servers;
+    const { frontEnd, state, servers } = this.#options;
+    const given = state.target === undefined ? servers : frontEnd.addressOf(state.target);
     const server = this.#session?.server ?? given;
     // Where its socket is does not help at the prompt.
     if (server.startsWith("unix:")) return "embedded";
@@ -125,10 +125,15 @@ export class SessionKeeper {
     void this.#greet(session, server);
   }
 
+  #aboutServer(server: string): Promise<string | undefined> {
+    const { frontEnd, state } = this.#options;
+    return frontEnd.aboutServer(server, state.target);
+  }
+
   readonly #greeted = new WeakSet<Session>();
 
   async #greet(session: Session, server: string): Promise<void> {
-    const asking = this.#options.frontEnd.aboutServer(server).catch(() => undefined);
+    const asking = this.#aboutServer(server).catch(() => undefined);
     const about = await within(ABOUT_WITHIN_MS, asking);
     if (this.#isStopped || session !== this.#session) return;
     const what = about === undefined ? "" : ` (${about})`;

@@ -29,11 +29,21 @@ export function shellPrompt({
   if (isContinued) return continuationPrompt(style);
   const { trouble, session } = keeper;
   const server = withShortChroot(keeper.server, style);
-  const isReadOnly = frontEnd.isReadOnly || (session?.isReadOnly ?? false);
+  const { profile, writes } = frontEnd.settingsAt(state.target);
+  const isReadOnly = writes.readOnly !== undefined || (session?.isReadOnly ?? false);
+  const label = profile && { text: profile.label ?? `@${profile.name}`, colour: profile.colour };
   const { cwd, heldLocks } = state;
   const locks = Array.from(heldLocks, ([path, { mode }]) => ({ path, mode }));
   return renderPrompt(
-    { server, isReadOnly, cwd, locks, hasFailed, ...(trouble !== undefined && { trouble }) },
+    {
+      server,
+      isReadOnly,
+      cwd,
+      locks,
+      hasFailed,
+      ...(label && { label }),
+      ...(trouble !== undefined && { trouble }),
+    },
     style,
   );
 }

@@ -166,6 +166,7 @@ export class StatementRunner {
       session,
       signal,
       asker,
+      alone: (ask) => this.#alone(ask),
       processes: {
         ...io.processes,
         prepareGuard: async (options) => {
@@ -222,20 +223,23 @@ export class StatementRunner {
     });
   }
 
+  #alone<T>(ask: () => Promise<T>): Promise<T> {
+    const { editor, progress } = this.#options;
+    progress.stop();
+    return editor.lend(ask);
+  }
+
   /**
    * Questions have the terminal to themselves: two readers of one stdin would both get the answer.
    */
   #asker(frontEnd: FrontEnd): Asker | "yes" | undefined {
-    const { editor, progress } = this.#options;
     const given = frontEnd.asker;
     const asker = typeof given === "function" ? given() : given;
     if (asker === undefined || asker === "yes") return asker;
-    const alone = <T>(ask: () => Promise<T>) => {
-      progress.stop();
-      return editor.lend(ask);
-    };
+    const alone = <T>(ask: () => Promise<T>) => this.#alone(ask);
     return {
       confirm: (question, signal) => alone(() => asker.confirm(question, signal)),
+      text: (question, signal) => alone(() => asker.text(question, signal)),
       secret: (question, signal) => alone(() => asker.secret(question, signal)),
     };
   }

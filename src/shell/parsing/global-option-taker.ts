@@ -9,9 +9,11 @@ import {
   globalSpelling,
 } from "../../config/global-options.ts";
 import { UsageError } from "../../errors.ts";
-import { didYouMean, suggest } from "./suggest.ts";
+import { didYouMean, suggest } from "../../text/suggest.ts";
 
 const options: readonly GlobalOption[] = globalOptions;
+
+const PROFILE = options.find(({ name }) => name === "profile") as GlobalOption;
 
 /** A command's own options, as they may be written, and whether a value follows. */
 export type OwnOptions = ReadonlyMap<string, { readonly takesValue: boolean }>;
@@ -25,6 +27,11 @@ export function ownOptions(command: AnyCommand): OwnOptions {
       own.set(name, { takesValue: kind === "value" });
   }
   return own;
+}
+
+/** `@prod` in front of the command word is `--profile prod`. */
+export function isProfileWord(word: string): boolean {
+  return /^@[\w.-]+$/.test(word);
 }
 
 export function isOption(word: string): boolean {
@@ -66,6 +73,7 @@ export class GlobalOptionTaker {
     if (token === "--") this.takeRest();
     else if (token === "-h" || token === "--help") this.#insteadOfCommand("help", 1);
     else if (token === "-V" || token === "--version") this.#insteadOfCommand("version", 0);
+    else if (isProfileWord(token)) this.#store(PROFILE, token, token.slice(1));
     else if (!isOption(token)) this.words.push(token);
     else if (!this.#takeLong(token) && !this.#takeZkcli(token) && !this.#takeShorts(token))
       throw unknownOption(token);
@@ -81,6 +89,13 @@ export class GlobalOptionTaker {
       if (token === "--") return void this.words.push(token, ...this.#rest.splice(0));
       if (!isOption(token) || !this.#takeOption(token, own)) this.words.push(token);
     }
+  }
+
+  /** Puts the words of an alias in the place of the command word; options may be among them. */
+  expandCommand(words: readonly string[]): void {
+    this.words.pop();
+    this.#rest.unshift(...words);
+    while (this.hasMore && this.words.length === 0) this.takeBeforeCommand();
   }
 
   takeRest(): void {

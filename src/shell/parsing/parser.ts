@@ -9,9 +9,9 @@ import { data, QUOTE_DATA } from "../../commands/data.ts";
 import { longName, spelling, usage } from "../../commands/usage.ts";
 import { oneLineOptions } from "../../config/global-options.ts";
 import { UsageError } from "../../errors.ts";
+import { didYouMean } from "../../text/suggest.ts";
 import { declarationOf, invocationOf, splitCommand } from "./invocation-values.ts";
 import type { Marks } from "./marked-words.ts";
-import { didYouMean } from "./suggest.ts";
 
 /** A command and its values. Values of type Outside still have to be read from a file or stdin. */
 export interface Invocation {

@@ -10,11 +10,13 @@ import {
   globalSpelling,
 } from "../../config/global-options.ts";
 import { UsageError } from "../../errors.ts";
+import type { Aliases } from "../aliases.ts";
 import {
   findLong,
   findShort,
   GlobalOptionTaker,
   isOption,
+  isProfileWord,
   ownOptions,
 } from "./global-option-taker.ts";
 import { type Marks, textOf } from "./marked-words.ts";
@@ -40,6 +42,7 @@ interface StatementOptions {
 
 interface CommandLineOptions {
   readonly commands: readonly CommandEntry[];
+  readonly aliases?: Aliases | undefined;
   /**
    * Whether a short option behind the command word is always the command's, by the options before
    * it.
@@ -71,7 +74,8 @@ export async function splitStatement(
 ): Promise<SplitLine> {
   const { commands, dialect, marks } = options;
   // zkCli's lines are exactly zkCli's, and most lines have no options at all.
-  if (dialect === "zkcli" || !words.some(isOption)) return { flags: NO_FLAGS, words };
+  const hasOptions = words.some(isOption) || isProfileWord(words[0] ?? "");
+  if (dialect === "zkcli" || !hasOptions) return { flags: NO_FLAGS, words };
   const taken = await split(new GlobalOptionTaker(words, refuseForOneLine), {
     commands,
     isZkcli: () => false,
@@ -107,10 +111,12 @@ export function commandIndex(words: readonly string[]): number {
 
 async function split(
   taker: GlobalOptionTaker,
-  { commands, isZkcli }: CommandLineOptions,
+  { commands, aliases, isZkcli }: CommandLineOptions,
 ): Promise<SplitLine> {
   try {
     while (taker.hasMore && taker.words.length === 0) taker.takeBeforeCommand();
+    const alias = isZkcli(taker.flags) ? undefined : aliases?.wordsOf(taker.words[0] ?? "");
+    if (alias) taker.expandCommand(await alias);
     // Loaded only for lines that have options behind the command word: without any there is nothing
     // to tell apart.
     if (taker.hasOptions) {
@@ -130,6 +136,7 @@ async function split(
 const INSTEAD: { readonly [Name in GlobalName]?: string } = {
   server: ", or use connect HOSTS",
   auth: ", or use addauth SCHEME CREDENTIAL",
+  profile: ", or use connect @NAME",
 };
 
 function refuseForOneLine(option: GlobalOption, token: string): void {

@@ -1,7 +1,7 @@
 /** Shows an error on stderr in the chosen format, with a hint, and finds its exit code. */
 import { findCommand, type Program } from "../../commands/command.ts";
 import type { GlobalFlags } from "../../config/global-options.ts";
-import { lineFlags, outputFormat, type ProcessInfo } from "../../config/settings.ts";
+import { lineFlags, outputFormat, type ProcessInfo, type Settings } from "../../config/settings.ts";
 import { ConflictError, NoNodeError, OperationError, PermissionError } from "../../errors.ts";
 import { lockExitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
@@ -37,15 +37,24 @@ export interface ReporterOptions extends ProcessInfo {
 export class ErrorReporter {
   readonly #options: ReporterOptions;
   #flags: GlobalFlags = {};
+  #info: ProcessInfo;
+  #settings: Pick<Settings, "isDefaultServer" | "profile"> | undefined;
   #openSession: (() => Promise<Session>) | undefined;
 
   constructor(options: ReporterOptions) {
     this.#options = options;
+    this.#info = options;
   }
 
   /** The options of the command line, from now on: they say how errors are shown. */
-  useFlags(flags: GlobalFlags): void {
+  useFlags(flags: GlobalFlags, info: ProcessInfo): void {
     this.#flags = flags;
+    this.#info = info;
+  }
+
+  /** The settings, from now on: hints name the servers that are in use. */
+  useSettings(settings: Pick<Settings, "isDefaultServer" | "profile">): void {
+    this.#settings = settings;
   }
 
   /** From now on a session can be opened for questions about an error. */
@@ -59,7 +68,7 @@ export class ErrorReporter {
     const { command, file, line, isAtPrompt = false } = failed;
     const flags = lineFlags(this.#flags, failed.flags ?? {});
     const { report } = await import("./report.ts");
-    const format = formatOrText(flags, this.#options);
+    const format = formatOrText(flags, this.#info);
     const renderer = await openRenderer(io.stderr, { format, color: color(flags), isQuiet: false });
     const sessions = { current: failed.session, open: this.#openSession };
     const nearby = format === "text" ? await lookNearby(error, sessions) : undefined;
@@ -68,7 +77,10 @@ export class ErrorReporter {
       format === "text" ? await explain(error, sessions, { command, env, isJaasUsed }) : undefined;
     const isGuard =
       command !== undefined && (findCommand(program.commands, command)?.isGuard ?? false);
-    const servers = flags.server?.at(-1) ?? env.ZKSH_SERVER;
+    const { profile, isDefaultServer = !flags.embedded && !(flags.server ?? env.ZKSH_SERVER) } =
+      this.#settings ?? {};
+    const servers =
+      flags.server?.at(-1) ?? profile?.options.values.get("server")?.value ?? env.ZKSH_SERVER;
     return report(error, {
       io,
       renderer,
@@ -78,7 +90,7 @@ export class ErrorReporter {
       nearby,
       explanation,
       servers,
-      isDefaultServer: !flags.embedded && !servers,
+      isDefaultServer,
       isAtPrompt,
       ...(file !== undefined && line !== undefined && { where: { file, line } }),
     });

@@ -4,7 +4,7 @@ import { within } from "../../async/within.ts";
 import { NoNodeError } from "../../errors.ts";
 import { ancestors, baseName, joinPath } from "../../session/path.ts";
 import type { Session } from "../../session/session.ts";
-import { suggest } from "../parsing/suggest.ts";
+import { suggest } from "../../text/suggest.ts";
 
 export interface Nearby {
   /** The nearest existing parent. Undefined if / does not exist, because the chroot is missing. */

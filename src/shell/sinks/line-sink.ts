@@ -47,13 +47,14 @@ export async function runInto(
   let code: number;
   if (command !== undefined) {
     const { runPiped } = await import("./piped-line.ts");
-    const servers = state.target ?? (await frontEnd.servers());
+    const { environment } = frontEnd.settingsAt(state.target);
+    const env = { ...environment, ZKSH_SERVER: await frontEnd.servers(state.target) };
     const onOutput = kept && ((bytes: Uint8Array) => kept.add(bytes));
     const survivesInterrupt = state.isInteractive;
     const options = {
       command,
       frontEnd,
-      servers,
+      env,
       survivesInterrupt,
       ...(onOutput && { onOutput }),
     };

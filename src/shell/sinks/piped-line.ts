@@ -10,8 +10,8 @@ export interface PipedLineOptions {
   readonly command: string;
   /** The front end of the line; it writes to our stdout. */
   readonly frontEnd: FrontEnd;
-  /** The servers of the line's session, for a zksh in the command. */
-  readonly servers: string;
+  /** How a zksh in the command connects: as the line's session. */
+  readonly env: Readonly<Record<string, string>>;
   /** Takes the command's output. Left out: our stdout. */
   readonly onOutput?: (bytes: Uint8Array) => void;
   /**
@@ -26,7 +26,7 @@ export interface PipedLineOptions {
  * ends before the line (`| head`) ends the line without an error. Throws what the line threw.
  */
 export async function runPiped(
-  { command, frontEnd, servers, onOutput, survivesInterrupt = false }: PipedLineOptions,
+  { command, frontEnd, env, onOutput, survivesInterrupt = false }: PipedLineOptions,
   run: (frontEnd: FrontEnd) => Promise<number>,
 ): Promise<number> {
   if (command === "") throw new UsageError("there is no command after |", { hint: "ls / | wc -l" });
@@ -35,7 +35,7 @@ export async function runPiped(
   const interrupt = new AbortController();
   const child = await io.processes.startShell({
     command,
-    env: { ...frontEnd.settings.environment, ZKSH_SERVER: servers },
+    env,
     ...(onOutput && { onOutput }),
     ...(survivesInterrupt && {
       // A command that goes on after Ctrl-C, such as a pager, ends at the second one.

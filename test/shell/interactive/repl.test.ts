@@ -221,6 +221,7 @@ describe("questions", () => {
         asked.push(question);
         return true;
       },
+      text: async () => "",
       async secret(question) {
         asked.push(question);
         listening.push(desk.keys.listenerCount("keypress"));

@@ -132,7 +132,7 @@ const errors = [
     words: ["sett"],
     reason: "unknown-command",
     message: "unknown command 'sett'",
-    hint: "did you mean set?",
+    hint: "did you mean settings?",
   },
   {
     words: ["sat"],

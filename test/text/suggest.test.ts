@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { didYouMean, suggest } from "../../../src/shell/parsing/suggest.ts";
+import { didYouMean, suggest } from "../../src/text/suggest.ts";
 
 test.each([
   { word: "--servr", like: "--server" },
