@@ -81,12 +81,12 @@ function programRunner(openStdout: () => Output): Processes {
   return {
     async run(request) {
       const { runChild } = await import("../processes/run-child.ts");
-      return runChild(request, process.env);
+      return runChild(request, inherited());
     },
     async startShell(request) {
       const { startShell } = await import("../processes/shell-child.ts");
       openStdout();
-      return startShell(request, process.env);
+      return startShell(request, inherited());
     },
     async find(name) {
       const { findProgram } = await import("../processes/find-program.ts");
@@ -101,9 +101,17 @@ function programRunner(openStdout: () => Output): Processes {
         // fail.
         openStdout();
       };
-      return prepareGuard(process.env, { ...options, onStart });
+      return prepareGuard(inherited(), { ...options, onStart });
     },
   };
+}
+
+/** Programs inherit the environment, but for the password of a login by SASL. */
+function inherited(): NodeJS.ProcessEnv {
+  const { ZKSH_SASL: login = "" } = process.env;
+  const [mechanism, user, password] = login.split(":");
+  if (password === undefined) return process.env;
+  return { ...process.env, ZKSH_SASL: `${mechanism}:${user}` };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** zksh on servers that want SASL DIGEST-MD5: as a command, as a script, at the prompt, under a lock. */
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -28,17 +28,21 @@ const MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule";
 
 let offered: SaslServer;
 let required: SaslServer;
+let enforced: SaslServer;
 let terminals: Terminals;
 
 beforeAll(async () => {
-  [offered, required, terminals] = await Promise.all([
+  [offered, required, enforced, terminals] = await Promise.all([
     startSaslServer(USERS),
     startSaslServer(USERS, { isRequired: true }),
+    startSaslServer(USERS, {
+      config: { "enforce.auth.enabled": "true", "enforce.auth.schemes": "sasl" },
+    }),
     startTerminals(),
   ]);
 });
 afterAll(async () => {
-  await Promise.all([offered?.stop(), required?.stop(), terminals?.stop()]);
+  await Promise.all([offered?.stop(), required?.stop(), enforced?.stop(), terminals?.stop()]);
   removeDirectory(directory);
 });
 
@@ -62,9 +66,11 @@ async function run(server: SaslServer, words: readonly string[], options: ZkshOp
   return { code, stdout: String(stdout), stderr };
 }
 
-describe.each(["offered", "required"])("a server with SASL %s", (kind) => {
-  const server = () => (kind === "offered" ? offered : required);
-
+describe.each([
+  ["offered", () => offered],
+  ["required (sessionRequireClientSASLAuth)", () => required],
+  ["required (enforce.auth.schemes)", () => enforced],
+])("a server with SASL %s", (_, server) => {
   test("a command logs in, and whoami shows the user", async () => {
     const { code, stdout, stderr } = await run(server(), [...asBob(), "whoami"]);
     expect([code, stderr]).toEqual([0, ""]);
@@ -123,13 +129,36 @@ describe.each(["offered", "required"])("a server with SASL %s", (kind) => {
   });
 });
 
-test("a password in ZKSH_SASL does not reach the command of a lock", async () => {
-  const ran = await run(offered, ["lock", "/l", "--", "env"], {
-    env: { ZKSH_SASL: "digest:bob:bobsecret" },
-  });
+test.each([
+  ["the command of a lock", ["lock", "/l", "--", "env"]],
+  ["a pipe", ["-c", "ls / | env"]],
+  ["a program for each path", ["find", "/zookeeper", "--", "env"]],
+])("a password in ZKSH_SASL does not reach %s", async (_, words) => {
+  const ran = await run(offered, words, { env: { ZKSH_SASL: "digest:bob:bobsecret" } });
   expect(ran.code, ran.stderr).toBe(0);
   expect(ran.stdout).toContain("ZKSH_SASL=digest:bob\n");
   expect(ran.stdout + ran.stderr).not.toContain("bobsecret");
+});
+
+test.each([
+  ["the pager", "ZKSH_PAGER", ["help", "sasl"]],
+  ["the editor", "EDITOR", ["edit", "/edited"]],
+])("a password in ZKSH_SASL does not reach %s", async (_, variable, words) => {
+  const file = join(directory, variable);
+  const program = secretFile(`${variable}.sh`, `#!/bin/sh\nenv > ${file}\ncat > /dev/null\n`);
+  chmodSync(program, 0o700);
+  const isPager = variable === "ZKSH_PAGER";
+  await run(offered, [...asBob(), "create", "/edited", "x"]);
+  const terminal = await terminals.open({
+    args: ["-s", offered.server.address, ...words],
+    env: { ZKSH_SASL: "digest:bob:bobsecret", [variable]: program },
+    rows: isPager ? 5 : 40,
+  });
+  onTestFinished(() => terminal.close().catch(() => {}));
+  await eventually(() => expect(readFileSync(file, "utf8")).toContain("ZKSH_SASL=digest:bob\n"));
+  expect(readFileSync(file, "utf8")).not.toContain("bobsecret");
+  if (!isPager) await terminal.press("C-d");
+  await terminal.left();
 });
 
 test("--debug and errors show no password, and nothing that is computed from it", async () => {
