@@ -1,17 +1,11 @@
-import { UsageError } from "../errors.ts";
 import { checkAccess, type PermissionName } from "../recipes/access/check-access.ts";
-import { required, type ValueParser, znodePath } from "./arguments.ts";
+import { required, znodePath } from "./arguments.ts";
+import { oneOf } from "./choices.ts";
 import { defineCommand } from "./command.ts";
 
 const PERMISSIONS: readonly PermissionName[] = ["read", "write", "create", "delete", "admin"];
 
-const permissionName: ValueParser<PermissionName> = (text) => {
-  const found = PERMISSIONS.find((name) => name === text);
-  if (found !== undefined) return found;
-  throw new UsageError(`unknown permission '${text}'`, {
-    hint: "use read, write, create, delete or admin",
-  });
-};
+const permissionName = oneOf(PERMISSIONS, "permission");
 
 export const can = defineCommand({
   details:

@@ -1,16 +1,12 @@
 /** Views of what other systems store: `get --view`. */
-import { OperationError, UsageError } from "../errors.ts";
+import { OperationError } from "../errors.ts";
 import type { DataResult } from "../results/znodes.ts";
 import type { ViewKind } from "../text/stored/view.ts";
-import type { ValueParser } from "./arguments.ts";
+import { oneOf } from "./choices.ts";
 
 const KINDS: readonly ViewKind[] = ["auto", "text", "json", "hex", "gzip", "java", "protobuf"];
 
-export const viewKind: ValueParser<ViewKind> = (text) => {
-  const found = KINDS.find((known) => known === text);
-  if (found) return found;
-  throw new UsageError(`unknown view '${text}'`, { hint: `use one of ${KINDS.join(", ")}` });
-};
+export const viewKind = oneOf(KINDS, "view");
 
 /** The first bytes of gzip, of a Java stream, of PBUF, and of HBase's metadata. */
 const FIRST_BYTES: ReadonlySet<number | undefined> = new Set([0x1f, 0xac, 0x50, 0xff]);

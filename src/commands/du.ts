@@ -5,6 +5,7 @@ import { Largest, type Subtree, TreeSums } from "../recipes/trees/sum-tree.ts";
 import type { NearLimitResult, SizeUnit } from "../results/trees.ts";
 import { JUTE_MAXBUFFER, NEAR_LIMIT } from "../session/jute-maxbuffer.ts";
 import { option, optional, type ValueParser, znodePath } from "./arguments.ts";
+import { oneOf } from "./choices.ts";
 import { defineCommand } from "./command.ts";
 import { depth } from "./find.ts";
 import { Unreadable } from "./unreadable.ts";
@@ -13,11 +14,7 @@ const SUBTREES_PER_RESULT = 1_000;
 
 const units: readonly SizeUnit[] = ["bytes", "znodes", "children"];
 
-const unit: ValueParser<SizeUnit> = (text) => {
-  const found = units.find((known) => known === text);
-  if (found) return found;
-  throw new UsageError(`unknown unit '${text}'`, { hint: `use one of ${units.join(", ")}` });
-};
+const unit = oneOf(units, "unit");
 
 const count: ValueParser<number> = (text) => {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);

@@ -6,17 +6,14 @@ import { baseName } from "../session/path.ts";
 import { globMatcher } from "../text/glob.ts";
 import { parseSize } from "../text/size.ts";
 import { duration, flag, option, type ValueParser, word } from "./arguments.ts";
+import { oneOf } from "./choices.ts";
 
 type NumberTest = (value: number) => boolean;
 type Kind = "persistent" | "ephemeral" | "sequential" | "container" | "ttl";
 
 const KINDS: readonly Kind[] = ["persistent", "ephemeral", "sequential", "container", "ttl"];
 
-const kind: ValueParser<Kind> = (text) => {
-  const found = KINDS.find((known) => known === text);
-  if (found) return found;
-  throw new UsageError(`unknown kind '${text}'`, { hint: `use one of ${KINDS.join(", ")}` });
-};
+const kind = oneOf(KINDS, "kind");
 
 const pattern: ValueParser<RegExp> = (text) => {
   try {

@@ -2,27 +2,20 @@ import { limitWait } from "../async/limit-wait.ts";
 import { DeadlineError, UsageError } from "../errors.ts";
 import { type Condition, waitForZnode } from "../recipes/watching/wait-for-znode.ts";
 import { formatDuration } from "../text/duration.ts";
-import {
-  duration,
-  option,
-  optional,
-  required,
-  type ValueParser,
-  word,
-  znodePath,
-} from "./arguments.ts";
+import { duration, option, optional, required, word, znodePath } from "./arguments.ts";
+import { offering } from "./choices.ts";
 import { defineCommand } from "./command.ts";
 import { nextSession } from "./next-session.ts";
 
 const KINDS: readonly Condition["kind"][] = ["exists", "gone", "value", "children"];
 
-const conditionKind: ValueParser<Condition["kind"]> = (text) => {
+const conditionKind = offering<Condition["kind"]>(KINDS, (text) => {
   const kind = KINDS.find((one) => one === text);
   if (kind !== undefined) return kind;
   throw new UsageError(`unknown condition '${text}'`, {
     hint: "use exists, gone, value TEXT or children N",
   });
-};
+});
 
 export const waitFor = defineCommand({
   details:

@@ -4,17 +4,18 @@ import type { Result } from "../results/result.ts";
 import { formatAddress } from "../session/connect-string.ts";
 import type { WordAnswer } from "../session/four-letter-word.ts";
 import type { ServerAddress } from "../session/options.ts";
-import { flag, required, type ValueParser } from "./arguments.ts";
+import { flag, required } from "./arguments.ts";
+import { offering } from "./choices.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { hintOf, noAnswer, wordError } from "./word-failures.ts";
 
-const fourLetters: ValueParser<string> = (text) => {
+const fourLetters = offering<string>(SERVER_WORDS, (text) => {
   // Also words that are not in our list: newer releases and other servers have more.
   if (/^[a-z]{4}$/.test(text)) return text;
   throw new UsageError(`'${text}' is not a four-letter word`, {
     hint: `use four lower-case letters: ${SERVER_WORDS.join(" ")}`,
   });
-};
+});
 
 export const word = defineCommand({
   details:

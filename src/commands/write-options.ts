@@ -1,21 +1,18 @@
 /** What `cp` and `import` share: options, the question of conflicts, and their last words. */
-import { ConflictError, NoNodeError, PartialError, UsageError } from "../errors.ts";
+import { ConflictError, NoNodeError, PartialError } from "../errors.ts";
 import { TreeInterruptedError } from "../recipes/trees/tree-interrupted.ts";
 import type { OnConflict, WrittenTree } from "../recipes/trees/write-tree.ts";
 import type { Result } from "../results/result.ts";
 import { parentPath } from "../session/path.ts";
 import type { Session } from "../session/session.ts";
 import { quoteWord } from "../text/quote-word.ts";
-import { option, type ValueParser } from "./arguments.ts";
+import { option } from "./arguments.ts";
+import { oneOf } from "./choices.ts";
 import { tellInterruption } from "./whole-tree.ts";
 
 const CHOICES: readonly OnConflict[] = ["fail", "skip", "overwrite"];
 
-const onConflict: ValueParser<OnConflict> = (text) => {
-  const found = CHOICES.find((choice) => choice === text);
-  if (found) return found;
-  throw new UsageError(`unknown choice '${text}'`, { hint: `use one of ${CHOICES.join(", ")}` });
-};
+const onConflict = oneOf(CHOICES, "choice");
 
 export const onConflictOption = option(
   "",

@@ -1,5 +1,6 @@
 /** Completes the word at the cursor for TAB. Reads child names through `list`; prints nothing. */
 import { type Argument, newZnodePath, type Option, znodePath } from "../../commands/arguments.ts";
+import { choicesOf } from "../../commands/choices.ts";
 import { type AnyCommand, type CommandEntry, findCommand } from "../../commands/command.ts";
 import { longName } from "../../commands/usage.ts";
 import { oneLineOptions } from "../../config/global-options.ts";
@@ -50,10 +51,11 @@ export async function complete(before: string, sources: CompletionSources): Prom
     return finish(before, place, commandNames(sources.commands, word.text));
   const command = await entry.load();
   if (word.text.startsWith("-")) return finish(before, place, optionNames(command, word.text));
-  const argument = argumentAt(command, words.slice(at + 1));
-  if (entry.name === "unlock" && argument === "path")
+  const { kind, choices = [] } = argumentAt(command, words.slice(at + 1));
+  if (choices.length > 0) return finish(before, place, choices);
+  if (entry.name === "unlock" && kind === "path")
     return finish(before, place, sources.heldLocks ?? []);
-  if (argument === "value" || (argument !== "path" && !word.text.startsWith("/")))
+  if (kind === "value" || (kind !== "path" && !word.text.startsWith("/")))
     return { text: before, shown: [] };
   return completePath(before, place, sources);
 }
@@ -95,27 +97,38 @@ function optionNames(command: AnyCommand, begun: string): string[] {
   return begun.startsWith("--") ? [...new Set([...own, ...ONE_LINE_OPTIONS])] : own;
 }
 
-/** The kind of the next word after `words`. */
-function argumentAt(command: AnyCommand, words: readonly Word[]): "path" | "value" | "other" {
+interface NextWord {
+  readonly kind: "path" | "value" | "other";
+  /** The words that are offered for it. */
+  readonly choices?: readonly string[];
+}
+
+/** What the next word after `words` is. */
+function argumentAt(command: AnyCommand, words: readonly Word[]): NextWord {
   const options = Object.entries<Option<unknown>>(command.options);
   // An option without a short name has an empty one, which no word is.
   const takesValue = (text: string) =>
     text !== "" &&
-    options.some(
+    options.find(
       ([key, { kind, short }]) => kind === "value" && (text === short || text === longName(key)),
-    );
+    )?.[1];
   let position = 0;
   for (const [index, { text }] of words.entries()) {
     if (text.startsWith("-") && text !== "-") continue;
     if (!takesValue(words[index - 1]?.text ?? "")) position++;
   }
-  if (takesValue(words.at(-1)?.text ?? "")) return "value";
+  const option = takesValue(words.at(-1)?.text ?? "");
+  if (option)
+    return { kind: "value", ...("parse" in option && { choices: choicesOf(option.parse) }) };
   const args = Object.entries<Argument<unknown>>(command.args);
   const [key = "", argument] =
     args[position] ?? args.filter(([, { arity }]) => arity === "rest").at(-1) ?? [];
   const isPath =
     argument?.parse === znodePath || argument?.parse === newZnodePath || /path|znode/i.test(key);
-  return isPath ? "path" : "other";
+  return {
+    kind: isPath ? "path" : "other",
+    ...(argument && { choices: choicesOf(argument.parse) }),
+  };
 }
 
 async function completePath(
