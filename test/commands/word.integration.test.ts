@@ -5,6 +5,7 @@ import { fourLetterWord } from "../support/four-letter-word.ts";
 import { freePort } from "../support/free-port.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { startTlsServer, type TlsServer } from "../support/tls-server.ts";
+import { runZksh } from "../support/zksh-process.ts";
 import { runReal } from "./run-real.ts";
 
 let certificates: Certificates;
@@ -129,5 +130,39 @@ describe("word", () => {
       `error: no server answered ruok: ${dead}: connection refused; ` +
         `${other}: connection refused`,
     );
+  });
+});
+
+describe("over TLS, where a server allows srvr and envi only", () => {
+  const run = (line: readonly string[], tty = false) => {
+    const files = { ca: readFileSync(certificates.ca) };
+    return runReal(strict.secureAddress, ["--tls-ca", "ca", ...line], { files, tty });
+  };
+
+  test("top shows what srvr tells, and says what it lacks", async () => {
+    const { exit, stdout } = await run(["top", "-n", "1", "--every", "100ms"], true);
+    expect(exit).toBe(0);
+    expect(stdout).toContain(`${strict.secureAddress}  standalone`);
+    expect(stdout).toContain(
+      "watches and latencies need mntr, which no server allows (4lw.commands.whitelist)",
+    );
+  });
+
+  test("session shows what this end knows, and names the word that is refused", async () => {
+    const { exit, stdout, stderr } = await run(["session"]);
+    expect([exit, stdout]).toEqual([0, expect.stringMatching(/^session\t0x\w+\nserver\t127/)]);
+    expect(stderr).toContain(`${strict.secureAddress} does not allow cons`);
+    const other = await run(["session", "0x1"]);
+    expect([other.exit, other.stderr]).toEqual([
+      1,
+      expect.stringContaining("4lw.commands.whitelist=srvr,cons,dump"),
+    ]);
+  });
+
+  test("doctor finds nothing wrong, and says that it compared no clocks", async () => {
+    const servers = ["-s", strict.secureAddress, "--tls-ca", certificates.ca];
+    const { code, stdout, stderr } = await runZksh([...servers, "-v", "doctor"]);
+    expect([code, stdout.toString()]).toEqual([0, ""]);
+    expect(stderr).toContain("no clocks (the servers do not allow cons; --test-write compares");
   });
 });

@@ -1,4 +1,4 @@
-/** `edit` in a real terminal, with ed, vi and editors that are scripts. */
+/** `edit` in a real terminal, with ed, nano, vi and editors that are scripts. */
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -80,6 +80,40 @@ test("ed changes a znode, and leaves nothing behind", async () => {
   expect(await terminal.screen()).toContain("Changed /config (version 1)");
   expect(await scene.data("/config")).toBe('{"debug":true}');
   expect(readdirSync(scene.directory)).toEqual([]);
+});
+
+test("nano changes a znode, and its text is kept where another client was faster", async () => {
+  const scene = await prepare();
+  const terminal = await scene.open({ EDITOR: "nano" });
+  const replace = async (text: string) => {
+    await terminal.enter("edit /port");
+    await terminal.shows(/port\.txt(.|\n)*\^X/);
+    await terminal.press("C-k");
+    await terminal.type(text);
+    await terminal.shows(text);
+  };
+  const save = async () => {
+    await terminal.press("C-o", "Enter");
+    await terminal.shows("Wrote 1 line");
+    await terminal.press("C-x");
+  };
+  await terminal.endsWith(PROMPT);
+  await replace("2182");
+  await save();
+  await terminal.shows("Changed /port (version 1)");
+  expect(await scene.data("/port")).toBe("2182");
+  expect(readdirSync(scene.directory)).toEqual([]);
+  await replace("2183");
+  await scene.session.setData("/port", Buffer.from("9999"));
+  await save();
+  await terminal.shows(/-9999\n\+2183/);
+  await terminal.endsWith(PROMPT);
+  expect(readFileSync(keptFile(scene), "utf8")).toBe("2183");
+  await terminal.enter(`set -v 2 /port @${keptFile(scene)}`);
+  await terminal.shows("Changed /port (version 3)");
+  await terminal.enter("quit");
+  const { code, before, after } = await terminal.left();
+  expect([code, after, await scene.data("/port")]).toEqual([0, before, "2183"]);
 });
 
 test("vi at the prompt changes a znode without adding a line end, and the prompt goes on", async () => {

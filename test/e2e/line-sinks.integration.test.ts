@@ -118,7 +118,7 @@ describe.each(Object.keys(SERVERS))("a script's lines on %s", (name) => {
       ls /`;
     const { out, stderr, code } = await run(script, "-q");
     expect([stderr, code]).toEqual(["", 0]);
-    const values = "@/etc/hostname" + "a; @/etc/hostname";
+    const values = "@/etc/hostnamea; @/etc/hostname";
     expect(out).toContain(values);
     expect(out).toContain("<old'; delete /y; set /x 'b>");
     expect(out).toMatch(/delete\t\/\*\nx\ny\n/);

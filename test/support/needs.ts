@@ -83,6 +83,12 @@ export const needs: readonly Need[] = [
     usedBy: /EDITOR: "vi"/,
   },
   {
+    name: "nano",
+    package: "nano",
+    isPresent: () => isOnPath("nano"),
+    usedBy: /EDITOR: "nano"/,
+  },
+  {
     name: "openssl",
     package: "openssl",
     isPresent: () => isOnPath("openssl"),
