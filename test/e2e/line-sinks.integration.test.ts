@@ -75,6 +75,20 @@ describe.each(Object.keys(SERVERS))("a script's lines on %s", (name) => {
     expect(await run(script)).toEqual({ code: 0, out: "/v\nxxx/\n", stderr: "" });
   });
 
+  test("a live view ends when the command that reads it has ended", async () => {
+    const script = "watch / | head -n 1; top | head -n 1; n = watch / | head -n 1; pwd";
+    const { code, out, stderr } = await run(script);
+    expect([code, stderr, out.split("\n")]).toEqual([
+      0,
+      "",
+      [expect.stringMatching(/^current \/ /), expect.any(String), "/", ""],
+    ]);
+  });
+
+  test("a line that fails after its command has ended is told all the same", async () => {
+    expect(await run("wait-for /none exists -w 100ms | true; pwd")).toMatchObject({ code: 7 });
+  });
+
   test("a slow command slows the line down: memory stays flat", async () => {
     const file = join(directory, "large");
     writeFileSync(file, "x".repeat(1_000_000));

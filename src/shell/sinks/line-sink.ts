@@ -56,6 +56,7 @@ export async function runInto(
       frontEnd,
       env,
       survivesInterrupt,
+      onlyReads: invocation.command.effect !== "write" && !runsProgram(invocation),
       ...(onOutput && { onOutput }),
     };
     code = await runPiped(options, run);

@@ -18,15 +18,28 @@ export interface PipedLineOptions {
    * Ctrl-C ends the line and the command, and zksh goes on: at the prompt. Left out: it ends zksh.
    */
   readonly survivesInterrupt?: boolean;
+  /** The line changes nothing: without a reader of its results it need not go on. */
+  readonly onlyReads?: boolean;
 }
+
+/** A line that would end by itself, perhaps with an error to tell, gets this time to do so. */
+const READER_GONE_MS = 500;
 
 /**
  * Calls `run` with a front end that writes into the command, and waits until both have ended.
  * Returns the exit code of the line if that is not 0, otherwise that of the command. A command that
- * ends before the line (`| head`) ends the line without an error. Throws what the line threw.
+ * ends before the line (`| head`) ends the line without an error: at its next write, and a line that
+ * only reads soon. Throws what the line threw.
  */
 export async function runPiped(
-  { command, frontEnd, env, onOutput, survivesInterrupt = false }: PipedLineOptions,
+  {
+    command,
+    frontEnd,
+    env,
+    onOutput,
+    survivesInterrupt = false,
+    onlyReads = false,
+  }: PipedLineOptions,
   run: (frontEnd: FrontEnd) => Promise<number>,
 ): Promise<number> {
   if (command === "") throw new UsageError("there is no command after |", { hint: "ls / | wc -l" });
@@ -45,15 +58,24 @@ export async function runPiped(
       },
     }),
   });
+  const unread = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  // A live view without news would wait for its next write.
+  const onEnd = () => unread.abort(new InterruptedError());
+  if (onlyReads)
+    void child.ended.then(() => {
+      timer = setTimeout(onEnd, READER_GONE_MS);
+    });
   const stop = () => child.stop();
   signal.addEventListener("abort", stop, { once: true });
   // Ctrl-C may have come while it was started.
   if (signal.aborted) stop();
   try {
     const either = AbortSignal.any([signal, interrupt.signal]);
-    const line = run(frontEnd.into(pipeIo(io, child), either));
+    const ending = AbortSignal.any([either, unread.signal]);
+    const line = run(frontEnd.into(pipeIo(io, child), ending));
     const code = await line.catch((error: unknown) => {
-      if (isBrokenPipe(error)) return 0;
+      if (isBrokenPipe(error) || (unread.signal.aborted && !either.aborted)) return 0;
       throw error;
     });
     child.stdin.end();
@@ -64,6 +86,7 @@ export async function runPiped(
     // Its error is told when the command has written what it has to say.
     child.stdin.end();
     await child.ended;
+    clearTimeout(timer);
     signal.removeEventListener("abort", stop);
   }
 }
