@@ -97,6 +97,8 @@ export class ConflictError extends ZkshError {
 export type TlsProblem =
   /** No authority that is trusted has signed the server's certificate. */
   | "untrusted-certificate"
+  /** The server refused the handshake: it wants a client certificate, or another one. */
+  | "client-certificate"
   /** The server was asked in plain text, and expects TLS. */
   | "tls-expected";
 

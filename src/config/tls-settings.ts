@@ -191,3 +191,22 @@ export function mayAskForStorePassword({
     javaTls !== undefined
   );
 }
+
+/** The files that TLS uses, as messages name them. */
+export interface TlsFileNames {
+  /** That of the trusted authorities. */
+  readonly trust?: string | undefined;
+  /** That of the client's certificate. */
+  readonly own?: string | undefined;
+}
+
+/** A store that properties name is found there. */
+export function tlsFileNames(files: TlsFiles, javaTls?: JavaTls): TlsFileNames {
+  const { ca, truststore, cert, keystore, properties } = files;
+  const place = properties ?? javaTls?.variable;
+  const store = (kind: string) => (place === undefined ? undefined : `the ${kind} of ${place}`);
+  return {
+    trust: truststore ?? ca ?? store("trust store"),
+    own: keystore ?? cert ?? store("key store"),
+  };
+}

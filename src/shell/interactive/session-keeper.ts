@@ -4,11 +4,12 @@
  */
 
 import { within } from "../../async/within.ts";
+import { tlsFileNames } from "../../config/tls-settings.ts";
 import { ConnectionError, PermissionError } from "../../errors.ts";
 import type { Session, StateChange } from "../../session/session.ts";
 import { hexId } from "../../text/hex-id.ts";
 import type { FrontEnd } from "../front-end.ts";
-import { hintFor, TLS_HINTS } from "../reports/hints.ts";
+import { hintFor, tlsHint } from "../reports/hints.ts";
 import type { ShellState } from "../shell-state.ts";
 import type { Screen } from "./screen.ts";
 import type { LostResources, SessionResources } from "./session-resources.ts";
@@ -191,9 +192,10 @@ export class SessionKeeper {
     if (isNews) {
       const why = error instanceof Error ? error.message : String(error);
       const { frontEnd, screen } = this.#options;
+      const { files, javaTls } = frontEnd.settings;
       const tlsProblem = error instanceof ConnectionError ? error.tlsProblem : undefined;
       const hint = tlsProblem
-        ? ` (${TLS_HINTS[tlsProblem]})`
+        ? ` (${tlsHint(tlsProblem, tlsFileNames(files, javaTls))})`
         : frontEnd.settings.isDefaultServer
           ? " (zksh --embedded needs no server)"
           : "";

@@ -54,10 +54,17 @@ export class GlobalOptionTaker {
   readonly words: string[] = [];
   readonly #rest: string[];
   readonly #check: (option: GlobalOption, token: string) => void;
+  readonly #isServer: (word: string) => boolean;
 
-  constructor(argv: readonly string[], check: (option: GlobalOption, token: string) => void) {
+  /** `isServer`: a word before the command that names the servers, without -s. */
+  constructor(
+    argv: readonly string[],
+    check: (option: GlobalOption, token: string) => void,
+    { isServer = () => false }: { readonly isServer?: (word: string) => boolean } = {},
+  ) {
     this.#rest = [...argv];
     this.#check = check;
+    this.#isServer = isServer;
   }
 
   get hasMore(): boolean {
@@ -74,6 +81,7 @@ export class GlobalOptionTaker {
     else if (token === "-h" || token === "--help") this.#insteadOfCommand("help", 1);
     else if (token === "-V" || token === "--version") this.#insteadOfCommand("version", 0);
     else if (isProfileWord(token)) this.#store(PROFILE, token, token.slice(1));
+    else if (this.flags.server === undefined && this.#isServer(token)) this.flags.server = [token];
     else if (!isOption(token)) this.words.push(token);
     else if (!this.#takeLong(token) && !this.#takeZkcli(token) && !this.#takeShorts(token))
       throw unknownOption(token);

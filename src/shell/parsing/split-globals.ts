@@ -61,7 +61,16 @@ export function splitGlobals(
   argv: readonly string[],
   options: CommandLineOptions,
 ): Promise<SplitLine> {
-  return split(new GlobalOptionTaker(argv, () => {}), options);
+  const { commands } = options;
+  const taker = new GlobalOptionTaker(argv, () => {}, {
+    isServer: (word) => looksLikeServer(word) && findCommand(commands, word) === undefined,
+  });
+  return split(taker, options);
+}
+
+/** `zk1:2181,zk2:2181/app`, as Kafka's zookeeper-shell takes it as its first argument. */
+function looksLikeServer(word: string): boolean {
+  return /^\w[\w.-]*:\d+(,\w[\w.-]*(:\d+)?)*(\/\S*)?$/.test(word);
 }
 
 /**

@@ -2,6 +2,7 @@
 import { findCommand, type Program } from "../../commands/command.ts";
 import type { GlobalFlags } from "../../config/global-options.ts";
 import { lineFlags, outputFormat, type ProcessInfo, type Settings } from "../../config/settings.ts";
+import { tlsFileNames } from "../../config/tls-settings.ts";
 import { ConflictError, NoNodeError, OperationError, PermissionError } from "../../errors.ts";
 import { lockExitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
@@ -34,11 +35,13 @@ export interface ReporterOptions extends ProcessInfo {
   readonly signals: Pick<EndingSignals, "exitCode">;
 }
 
+type KnownSettings = Pick<Settings, "isDefaultServer" | "profile" | "files" | "javaTls">;
+
 export class ErrorReporter {
   readonly #options: ReporterOptions;
   #flags: GlobalFlags = {};
   #info: ProcessInfo;
-  #settings: Pick<Settings, "isDefaultServer" | "profile"> | undefined;
+  #settings: KnownSettings | undefined;
   #openSession: (() => Promise<Session>) | undefined;
 
   constructor(options: ReporterOptions) {
@@ -53,7 +56,7 @@ export class ErrorReporter {
   }
 
   /** The settings, from now on: hints name the servers that are in use. */
-  useSettings(settings: Pick<Settings, "isDefaultServer" | "profile">): void {
+  useSettings(settings: KnownSettings): void {
     this.#settings = settings;
   }
 
@@ -92,6 +95,9 @@ export class ErrorReporter {
       servers,
       isDefaultServer,
       isAtPrompt,
+      ...(this.#settings && {
+        tlsFiles: tlsFileNames(this.#settings.files, this.#settings.javaTls),
+      }),
       ...(file !== undefined && line !== undefined && { where: { file, line } }),
     });
   }

@@ -1,3 +1,4 @@
+import type { TlsFileNames } from "../../config/tls-settings.ts";
 import type { TlsProblem } from "../../errors.ts";
 
 /** Hints by command and reason, for errors without their own hint. `*` is every other command. */
@@ -77,10 +78,17 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-export const TLS_HINTS: Readonly<Record<TlsProblem, string>> = {
-  "untrusted-certificate": "name the file with the certificate of the server's CA: --tls-ca FILE",
-  "tls-expected": "use --tls, or --tls-ca FILE with the certificate of the server's CA",
-};
+export function tlsHint(problem: TlsProblem, { trust, own }: TlsFileNames = {}): string {
+  if (problem === "tls-expected")
+    return "use --tls, or --tls-ca FILE with the certificate of the server's CA";
+  if (problem === "client-certificate")
+    return own === undefined
+      ? "present a certificate with --tls-keystore FILE, or with --tls-cert and --tls-key"
+      : `the server may not trust the CA of the certificate in ${own}, or the certificate has expired`;
+  return trust === undefined
+    ? "name the file with the certificate of the server's CA: --tls-ca FILE"
+    : `the CA of the server is not in ${trust}: add it there, or name another file`;
+}
 
 export interface HintDetails {
   /** No option and no variable names a server. */
@@ -91,17 +99,20 @@ export interface HintDetails {
   readonly recordedLimit?: number | undefined;
   /** Why a server could not be reached. */
   readonly tlsProblem?: TlsProblem | undefined;
+  readonly tlsFiles?: TlsFileNames | undefined;
 }
 
 export function hintFor(
   command: string | undefined,
   reason: string,
-  { isDefaultServer = false, isAtPrompt = false, recordedLimit, tlsProblem }: HintDetails = {},
+  details: HintDetails = {},
 ): string | undefined {
+  const { isDefaultServer = false, isAtPrompt = false } = details;
+  const { recordedLimit, tlsProblem, tlsFiles } = details;
   // Elsewhere the program ends with its session.
   if (isAtPrompt && reason === "session-expired")
     return "the shell opens a new session: type the command again";
-  if (tlsProblem !== undefined) return TLS_HINTS[tlsProblem];
+  if (tlsProblem !== undefined) return tlsHint(tlsProblem, tlsFiles);
   // A user who gave servers needs no hint about giving servers.
   if (isDefaultServer && reason === "unreachable" && command !== "connect") {
     return "give the servers with -s HOSTS, or use --embedded to try zksh without a server";

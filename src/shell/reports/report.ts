@@ -1,4 +1,5 @@
 import { ViewEndedError } from "../../commands/view-ended-error.ts";
+import type { TlsFileNames } from "../../config/tls-settings.ts";
 import { ConnectionError, LockError, ZkshError } from "../../errors.ts";
 import { exitCodeOf } from "../../exit-codes.ts";
 import type { Io } from "../../io/io.ts";
@@ -26,6 +27,7 @@ export interface ReportOptions {
   readonly explanation?: Explanation | undefined;
   /** The servers and the chroot, as given. */
   readonly servers?: string | undefined;
+  readonly tlsFiles?: TlsFileNames | undefined;
   /** The line of a script that failed. */
   readonly where?: { readonly file: string; readonly line: number };
 }
@@ -67,6 +69,7 @@ function toFailure(error: unknown, options: ReportOptions): Failure {
           isAtPrompt,
           recordedLimit: error instanceof LockError ? error.recordedLimit : undefined,
           tlsProblem: error instanceof ConnectionError ? error.tlsProblem : undefined,
+          tlsFiles: options.tlsFiles,
         })
       : undefined;
   const hint = hintOf(explanation?.hint ?? error.hint ?? own, nearby, servers);

@@ -35,6 +35,18 @@ const rows: { line: string; flags?: Record<string, string[]>; words?: string[] }
     flags: { "client-configuration": ["f"] },
     words: ["ls", "/"],
   },
+  {
+    line: "-zk-tls-config-file f ls /",
+    flags: { "zk-tls-config-file": ["f"] },
+    words: ["ls", "/"],
+  },
+  {
+    line: "zk1:2182,zk2:2182/app -zk-tls-config-file f ls /",
+    flags: { server: ["zk1:2182,zk2:2182/app"], "zk-tls-config-file": ["f"] },
+    words: ["ls", "/"],
+  },
+  { line: "-s h zk1:2182 ls", flags: { server: ["h"] }, words: ["zk1:2182", "ls"] },
+  { line: "ls zk1:2182", words: ["ls", "zk1:2182"] },
   { line: "--auth a:1 ls --auth b:2", flags: { auth: ["a:1", "b:2"] }, words: ["ls"] },
   { line: "-c text", flags: { command: ["text"] } },
   { line: "-f -", flags: { file: ["-"] } },

@@ -22,6 +22,26 @@ describe("hintFor", () => {
     expect(hintFor("get", "unreachable", { tlsProblem: "tls-expected" })).toContain("use --tls,");
   });
 
+  test.each([
+    {
+      tlsProblem: "untrusted-certificate",
+      tlsFiles: { trust: "t.jks" },
+      hint: "the CA of the server is not in t.jks: add it there, or name another file",
+    },
+    {
+      tlsProblem: "client-certificate",
+      tlsFiles: { own: "c.p12" },
+      hint: "the server may not trust the CA of the certificate in c.p12, or the certificate has expired",
+    },
+    {
+      tlsProblem: "client-certificate",
+      tlsFiles: { trust: "t.jks" },
+      hint: "present a certificate with --tls-keystore FILE, or with --tls-cert and --tls-key",
+    },
+  ] as const)("a TLS problem names the file: $hint", ({ hint, ...details }) => {
+    expect(hintFor("get", "unreachable", details)).toBe(hint);
+  });
+
   test("a command whose session expired is to be typed again only at the prompt", () => {
     expect(hintFor("get", "session-expired", { isAtPrompt: true })).toContain("again");
     expect(hintFor("get", "session-expired")).toBeUndefined();

@@ -102,10 +102,10 @@ export function connectFailureOf(
     /alert ((?:bad |unsupported )?certificate[a-z ]*|unknown ca|handshake failure|internal error)/.exec(
       reason,
     );
-  if (alert)
-    return permanent(
-      `the server refused the TLS handshake (${alert[1]}); it may require a client certificate`,
-    );
+  if (alert) {
+    const says = `the server refused the TLS handshake (${alert[1]}); it may require a client certificate`;
+    return { ...permanent(says), tlsProblem: "client-certificate" };
+  }
   if (/^ERR_(SSL|TLS|OSSL)/.test(code)) return permanent(`TLS failed: ${reason}`);
   return transient(error.message);
 }

@@ -35,6 +35,8 @@ export class ServerList {
   #width = 1;
   #position = 0;
   #vainRounds = 0;
+  /** A server was left: SRV records are looked up again before the next one is tried. */
+  #isOutdated = false;
 
   constructor(servers: readonly ServerAddress[]) {
     this.#given = shuffled(servers);
@@ -59,7 +61,7 @@ export class ServerList {
         this.#position = 0;
         await this.#rest(signal);
       }
-      if (this.#position === 0) this.#servers = await this.#serversOfRound(search);
+      if (this.#position === 0 || this.#isOutdated) await this.#lookUpServers(search);
       const server = this.#servers[this.#position++] as ServerAddress;
       this.#endpoints = await this.#resolve(server, search);
       this.#width = Math.max(1, this.#endpoints.length);
@@ -82,6 +84,14 @@ export class ServerList {
 
   failed(address: string, why: ConnectFailure): void {
     this.#failures.set(address, why);
+  }
+
+  /** The server that the session was attached to was left. */
+  left(address: string, why: ConnectFailure): void {
+    this.failed(address, why);
+    if (this.#given[0]?.isSrvName !== true) return;
+    this.#isOutdated = true;
+    this.#endpoints = [];
   }
 
   /**
@@ -119,6 +129,15 @@ export class ServerList {
   async #rest(signal: AbortSignal): Promise<void> {
     const longest = Math.min(FIRST_BACKOFF_MS * 2 ** this.#vainRounds++, MAX_BACKOFF_MS);
     await delay(longest * (0.5 + Math.random() / 2), undefined, { signal });
+  }
+
+  /** A new list begins with its first server; in the same one the next server is tried. */
+  async #lookUpServers(search: Search): Promise<void> {
+    this.#isOutdated = false;
+    const found = await this.#serversOfRound(search);
+    if (found === this.#servers) return;
+    this.#servers = found;
+    this.#position = 0;
   }
 
   /** Looks SRV records up. Without an answer the servers of the last round stay. */

@@ -109,7 +109,7 @@ export class ServerSearch {
   /** The server attached to was left. */
   left(endpoint: Endpoint, why: ConnectFailure): void {
     this.#readWriteSearch?.abort();
-    this.#servers.failed(endpoint.address, why);
+    this.#servers.left(endpoint.address, why);
   }
 
   /**

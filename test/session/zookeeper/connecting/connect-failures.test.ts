@@ -99,6 +99,7 @@ describe("connectFailureOf", () => {
     const refusal = {
       says: `the server refused the TLS handshake (${alert}); it may require a client certificate`,
       kind: "permanent",
+      tlsProblem: "client-certificate",
     };
     const message = `80AC:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert ${alert}:../rec_layer_s3.c:1601:\n`;
     const error = errorWith("ERR_SSL_TLSV13_ALERT", message);

@@ -1,4 +1,5 @@
 import { getServers, setServers } from "node:dns";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type EmbeddedServer, startEmbeddedServer } from "../../../../src/embedded/server.ts";
@@ -31,6 +32,19 @@ async function server(): Promise<EmbeddedServer> {
   const started = await startEmbeddedServer();
   cleanups.push(() => started.stop());
   return started;
+}
+
+/** Takes connections and never answers. */
+async function silentServer(): Promise<{ port: number; connections(): number }> {
+  const sockets: Socket[] = [];
+  const listener = createServer((socket) => void sockets.push(socket.on("error", () => {})));
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    listener.close();
+  });
+  const { port } = listener.address() as AddressInfo;
+  return { port, connections: () => sockets.length };
 }
 
 /** The record of a server; addresses need no further question to a name server. */
@@ -107,6 +121,23 @@ describe("a session to dns-srv://NAME", () => {
     // The second server does not know the session: what counts is that it was found.
     await eventually(() => expect(session.state).toBe("lost"));
     expect(dns.questions.length).toBeGreaterThan(1);
+  });
+
+  test("looks the records up before it tries the other servers that it knows", async () => {
+    const [first, second] = [await server(), await server()];
+    const silent = await silentServer();
+    dns.records.set(NAME, [
+      { ...recordOf(first), priority: 1 },
+      { target: "127.0.0.1", port: silent.port, priority: 2 },
+    ]);
+    const session = open();
+    await session.connected();
+    expect(session.server).toBe(first.address);
+    dns.records.set(NAME, [recordOf(second)]);
+    await first.stop();
+    // The second server does not know the session, and ends it.
+    await eventually(() => expect(session.state).toBe("lost"));
+    expect(silent.connections()).toBe(0);
   });
 
   test("keeps the servers that it knows while the name server is silent", async () => {

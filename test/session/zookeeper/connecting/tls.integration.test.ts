@@ -1,3 +1,4 @@
+import { getServers, setServers } from "node:dns";
 import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parseConnectString } from "../../../../src/session/connect-string.ts";
@@ -9,6 +10,7 @@ import {
   type KeyPair,
   makeCertificates,
 } from "../../../support/certificates.ts";
+import { type DnsServer, startDnsServer } from "../../../support/dns-server.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { startFaultProxy } from "../../../support/fault-proxy.ts";
 import { startTlsServer, type TlsServer } from "../../../support/tls-server.ts";
@@ -166,6 +168,31 @@ describe("the wrong port", () => {
   test("is suspected when TLS meets plain text", async () => {
     await expect(open(mismatched.server.address, { ca }, 2_000).connected()).rejects.toThrow(
       "the server dropped the connection during the TLS handshake; is this its secure port?",
+    );
+  });
+});
+
+describe("servers of SRV records", () => {
+  const NAME = "_zookeeper._tcp.example.test";
+  const systemServers = getServers();
+  let dns: DnsServer;
+
+  beforeAll(async () => {
+    dns = await startDnsServer();
+    setServers([dns.address]);
+  });
+  afterAll(async () => {
+    setServers(systemServers);
+    await dns.stop();
+  });
+
+  test("must have a certificate for the host that the record names", async () => {
+    dns.records.set(NAME, [{ target: "localhost", port: demanding.securePort }]);
+    await expectServed(open(`dns-srv://${NAME}`, { ca, ...client }));
+    dns.records.set(NAME, [{ target: "localhost", port: mismatched.securePort }]);
+    const refused = open(`dns-srv://${NAME}`, { ca, ...client });
+    await expect(refused.connected()).rejects.toThrow(
+      `localhost:${mismatched.securePort} (the server's certificate is for another name: DNS:elsewhere.invalid)`,
     );
   });
 });
