@@ -48,7 +48,9 @@ export type SaslOptions = DigestMd5Options | GssapiOptions;
 /** A login with a password, by DIGEST-MD5. */
 export interface DigestMd5Options {
   readonly mechanism: "DIGEST-MD5";
+  /** The name that ACLs have after `sasl:`. */
   readonly username: string;
+  /** It is not sent: client and server prove to each other that they know it. */
   readonly password: string;
 }
 

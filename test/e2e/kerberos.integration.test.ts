@@ -1,12 +1,15 @@
 /** zksh on servers that want Kerberos: as a command, as a script, at the prompt, under a lock. */
 import { chmodSync, copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
+import { spawnJava } from "../support/java.ts";
 import { type Kdc, startKdc, startKerberosServer } from "../support/kdc.ts";
 import { startTerminals, type Terminals } from "../support/terminal.ts";
-import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
+import { ended, removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
 import { runZksh, startZksh, type ZkshOptions } from "../support/zksh-process.ts";
 import type { ZooKeeperServer } from "../support/zookeeper-server.ts";
 
@@ -91,6 +94,41 @@ describe("a server that requires a login", () => {
     chmodSync(jaas, 0o600);
     const ran = await run([...at(), "--jaas", jaas, "--sasl-host", "localhost", "whoami"]);
     expect(ran.stdout).toContain("sasl:ann@ZKSH.TEST\n");
+  });
+
+  test("takes a ticket cache that is named from the working directory", async () => {
+    const cache = kdc.ticket("ann").replace("FILE:", "");
+    const env = { KRB5CCNAME: `FILE:${basename(cache)}` };
+    const ran = await run([...at(), ...GSSAPI, "whoami"], { env, cwd: dirname(cache) });
+    expect(ran.stdout, ran.stderr).toContain("sasl:ann@ZKSH.TEST\n");
+  });
+
+  test("gives the Java client the same identity", async () => {
+    const jaas = join(directory, "java.jaas");
+    writeFileSync(
+      jaas,
+      "Client { com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true " +
+        `storeKey=true useTicketCache=false keyTab="${keytab}" principal="ann@ZKSH.TEST"; };\n`,
+    );
+    const created = await run([...at(), ...withKeytab(), "create", "/java", "x", "auth::cdrwa"]);
+    expect(created.code, created.stderr).toBe(0);
+    const flags = [
+      `-Djava.security.auth.login.config=${jaas}`,
+      `-Djava.security.krb5.conf=${kdc.env.KRB5_CONFIG}`,
+      "-Dzookeeper.server.principal=zookeeper/localhost@ZKSH.TEST",
+      "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+      "org.apache.zookeeper.ZooKeeperMain",
+    ];
+    for (const [words, shown] of [
+      [["whoami"], /^sasl: ann@ZKSH\.TEST$/m],
+      [["getAcl", "/java"], /^'sasl,'ann@ZKSH\.TEST\n: cdrwa$/m],
+    ] as const) {
+      const java = spawnJava([...flags, "-server", server.address, ...words], {
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      expect(await text(java.stdout ?? Readable.from([]))).toMatch(shown);
+      await ended(java);
+    }
   });
 
   test("runs scripts, and ACLs name the user and keep others out", async () => {

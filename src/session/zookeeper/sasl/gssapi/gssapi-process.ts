@@ -30,8 +30,8 @@ export class GssapiProcess {
     this.#child = spawn(process.execPath, [programFile()], {
       // Ctrl-C at the prompt is for the shell alone.
       detached: true,
+      // In our working directory: KRB5CCNAME and KRB5_CONFIG may be relative.
       stdio: ["pipe", "pipe", "ignore"],
-      cwd: "/",
     });
     this.#child.once("error", (error) => this.#end(error));
     this.#child.once("exit", (code, signal) =>
