@@ -182,6 +182,9 @@ export type LockErrorReason =
   | "sequence-exhausted"
   | "limit-mismatch"
   | "nested-lock"
+  /** There is nothing to run: the job succeeded in this period, or failed for the last time. */
+  | "already-run"
+  | "attempts-used-up"
   | "command-not-executable"
   | "command-not-found";
 

@@ -60,6 +60,8 @@ const LOCK_CODES: Readonly<Record<LockErrorReason, number>> = {
   "lock-timeout": LockExitCode.timeout,
   "lock-lost": LockExitCode.lost,
   revoked: LockExitCode.revoked,
+  "already-run": ExitCode.ok,
+  "attempts-used-up": ExitCode.refusedByServer,
   "sequence-exhausted": LockExitCode.usage,
   "limit-mismatch": LockExitCode.usage,
   "nested-lock": LockExitCode.usage,

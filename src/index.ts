@@ -54,6 +54,10 @@ export {
 export type { AcquireOptions, Holder, LockOptions } from "./recipes/locks/lock-recipe.ts";
 export { MultiLock } from "./recipes/locks/multi-lock.ts";
 export { Mutex } from "./recipes/locks/mutex.ts";
+export { Once, type OnceFound, type OnceOptions } from "./recipes/locks/once/once.ts";
+export type { OnceTurn } from "./recipes/locks/once/once-turn.ts";
+export { CALENDAR, type Per, type Period } from "./recipes/locks/once/period.ts";
+export type { Run } from "./recipes/locks/once/runs.ts";
 export type { QueueLock } from "./recipes/locks/queue/queue-lock.ts";
 export type { Removed } from "./recipes/locks/queue/remove-znodes.ts";
 export { ReadWriteLock, type WriteSide } from "./recipes/locks/read-write-lock.ts";

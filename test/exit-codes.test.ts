@@ -24,6 +24,8 @@ const LOCK_CODES: Readonly<Record<LockErrorReason, number>> = {
   "sequence-exhausted": 125,
   "limit-mismatch": 125,
   "nested-lock": 125,
+  "already-run": 0,
+  "attempts-used-up": 1,
   "command-not-executable": 126,
   "command-not-found": 127,
 };

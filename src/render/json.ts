@@ -13,6 +13,7 @@ import { jsonPermission } from "./access.ts";
 import { jsonExamined, jsonFinding } from "./doctor.ts";
 import { jsonLockProgress, jsonOwnLock, jsonParty } from "./lock-json.ts";
 import { jsonDeadlock, jsonLock, jsonRevocation } from "./lock-report-json.ts";
+import { jsonOnceFound, jsonOnceRuns } from "./once.ts";
 import { jsonQuota, jsonUsage } from "./quota.ts";
 import {
   type Failure,
@@ -107,6 +108,8 @@ const renderers: ResultRenderers = {
     object({ path, node, token: String(token), count, mode }),
   "own-locks": ({ locks }) => object({ locks: locks.map(jsonOwnLock) }),
   unlocked: ({ path, count }) => object({ path, count }),
+  "once-found": (result) => object(jsonOnceFound(result)),
+  "once-runs": (result) => object(jsonOnceRuns(result)),
   leader: ({ path, leader }) => object({ path, leader: leader ? jsonParty(leader) : null }),
   "lock-ended": () => ({}),
   locks: ({ reports, deadlocks, isExplained }) => ({

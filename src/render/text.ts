@@ -23,6 +23,7 @@ import {
   textUnlocked,
 } from "./lock-results.ts";
 import { textLongListing } from "./long-listing.ts";
+import { textOnceFound, textOnceRuns } from "./once.ts";
 import { quotaWarnings, textQuota } from "./quota.ts";
 import {
   type Failure,
@@ -116,6 +117,8 @@ function textRenderers(view: View): ResultRenderers {
     unlocked: (result) => textUnlocked(result, view),
     leader: (result) => textLeader(result, view),
     "lock-ended": () => ({}),
+    "once-found": (result) => textOnceFound(result, view),
+    "once-runs": (result) => textOnceRuns(result, view),
     locks: (result) => textLocks(result, view),
     "locks-watched": (result) => textLocksWatched(result, view),
     "lock-board": (result) => textLockBoard(result, view),

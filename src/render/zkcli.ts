@@ -128,6 +128,8 @@ function zkcliRenderers(view: View): ResultRenderers {
     unlocked: help.result,
     leader: help.result,
     "lock-ended": help.result,
+    "once-found": help.result,
+    "once-runs": help.result,
     locks: help.result,
     "locks-watched": help.result,
     "lock-board": help.result,

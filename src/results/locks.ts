@@ -1,6 +1,8 @@
 import type { ChildEnd } from "../processes/child-requests.ts";
 import type { LockEvent, Waiting } from "../recipes/locks/events.ts";
 import type { LockMode, Party, RevokeRequest } from "../recipes/locks/holder-record.ts";
+import type { Period } from "../recipes/locks/once/period.ts";
+import type { Run } from "../recipes/locks/once/runs.ts";
 
 /** What happens to a lock that a command seeks and holds, and to the program that runs under it. */
 export type LockProgress =
@@ -175,7 +177,26 @@ interface LockEndedResult {
   readonly exitCode: number;
 }
 
+/** `once` runs nothing: the job is done in this period, or has failed for the last time. */
+export interface OnceFoundResult {
+  readonly kind: "once-found";
+  readonly path: string;
+  readonly what: "done" | "failed";
+  readonly period: Period;
+  readonly run: Run;
+  readonly attempts: number;
+}
+
+/** The runs of a job that are recorded, the latest first. */
+export interface OnceRunsResult {
+  readonly kind: "once-runs";
+  readonly path: string;
+  readonly runs: readonly Run[];
+}
+
 export type LockResult =
+  | OnceFoundResult
+  | OnceRunsResult
   | LockProgressResult
   | LockHeldResult
   | LockedResult

@@ -128,6 +128,7 @@ describe("help", () => {
     find: 33,
     // The limits from which on something is a finding.
     doctor: 26,
+    once: 27,
   };
 
   test.each(commands)("$name fits a screen", async ({ name }) => {

@@ -31,6 +31,13 @@ export const locks: readonly GroupEntry[] = [
     load: async () => (await import("../elect.ts")).elect,
   },
   {
+    name: "once",
+    summary: "run a command once in each period, on one of all hosts",
+    needsNoShellSession: true,
+    isGuard: true,
+    load: async () => (await import("../once.ts")).once,
+  },
+  {
     name: "unlock",
     summary: "release a lock taken in this shell",
     needsNoShellSession: true,

@@ -4,6 +4,7 @@ import type { AcquireOptions, LockOptions } from "../../recipes/locks/queue/queu
 import type { Removed } from "../../recipes/locks/queue/remove-znodes.ts";
 import type { Session } from "../../session/session.ts";
 import type { Layout } from "./lock-steps.ts";
+import type { RunOutcome } from "./run-outcome.ts";
 
 /** One of the lock recipes with its paths, ready for any session. */
 export interface LockKind {
@@ -25,5 +26,10 @@ export interface Held {
   heldForMs(): number;
   onRevoke(listener: (request: RevokeRequest) => void): () => void;
   readonly locks: readonly HeldLock[];
-  release(): Promise<Removed>;
+  /** `ended`: how the program ended; left out where none was started. */
+  release(ended?: Pick<RunOutcome, "exitCode">): Promise<Removed>;
+  /** The release also records how the program ended: without it, the lock counts as lost. */
+  readonly recordsEnd?: boolean;
+  /** Environment variables that are known when the lock is held. */
+  readonly environment?: Readonly<Record<string, string>>;
 }

@@ -22,7 +22,7 @@ function oneOf<const T extends string>(...choices: readonly T[]): ValueParser<T>
   };
 }
 
-const exitCode: ValueParser<number> = (text) => {
+export const exitCode: ValueParser<number> = (text) => {
   const code = /^\d{1,3}$/.test(text) ? Number(text) : 256;
   if (code <= 255) return code;
   throw new UsageError(`bad exit code '${text}'`, {

@@ -21,6 +21,8 @@ export function outcomeOf(error: unknown): string {
     "lock-timeout": "timeout",
     "lock-lost": "lost",
     revoked: "revoked",
+    "already-run": "done",
+    "attempts-used-up": "failed",
     "command-not-found": "exec",
     "command-not-executable": "exec",
   };

@@ -133,5 +133,6 @@ export function environment(
   return {
     ...lockEnvironment(held.locks, { timeoutMs: session.timeoutMs, outer }),
     ...recipe.environment,
+    ...held.environment,
   };
 }

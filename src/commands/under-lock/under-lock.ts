@@ -126,18 +126,22 @@ class UnderLock {
       const restMs = (values.minHold ?? 0) - (performance.now() - acquiredAt);
       if (restMs > 0 && ending.outcome !== "lost") await holdOn(task, held, restMs);
     } finally {
-      const how = await this.#release(held);
+      const how = await this.#release(held, ending);
       // The ticket was deleted before the command ended: the lock was not held to the end.
-      if (how === "missing" && ending?.outcome !== "revoked") ending = lostEnding(ending);
+      const isLost = how === "missing" || (how !== "delete" && held.recordsEnd);
+      if (isLost && ending?.outcome !== "revoked") ending = lostEnding(ending);
       // The end of the session deletes a ticket that could not be deleted.
       await session.close();
     }
     return ending;
   }
 
-  async #release(held: Held): Promise<Removed | "refused" | "late"> {
+  async #release(
+    held: Held,
+    ending: RunOutcome | undefined,
+  ): Promise<Removed | "refused" | "late"> {
     const late = pause(RELEASE_WITHIN_MS, "late" as const, { ref: false });
-    const how = await Promise.race([held.release().catch(() => "refused" as const), late]);
+    const how = await Promise.race([held.release(ending).catch(() => "refused" as const), late]);
     if (how !== "refused" && how !== "late") return how;
     const node = held.locks[0]?.nodePath ?? "";
     this.#task.tell({ event: "released", path: pathOf(this.#task), how: "expiry", node });
