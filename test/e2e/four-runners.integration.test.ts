@@ -178,6 +178,7 @@ const rows: Row[] = [
   { line: "sem -N 2 --group own /l -- true", code: 0 },
   { line: "sem /l -- true", code: 125 },
   { line: "elect --group own /l -- true", code: 0 },
+  { line: "edit /a /b", code: 2 },
   { line: "once --per week --group own /o -- true", code: 0 },
   { line: "once --per week --group own /o -- sh -c 'exit 3'", code: 3 },
   { line: "elect --leader /l", code: 1 },
