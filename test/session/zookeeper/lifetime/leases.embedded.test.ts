@@ -211,12 +211,12 @@ describe("a server that answers a reconnect with another session", () => {
 
 test("a handshake answer of another protocol version is a failed attempt that names it", async () => {
   const server = await start({
-    handshake: () => bytes(`0000002a 000007d0 0000000000000001 00000010 ${"00".repeat(16)} 00`),
+    handshake: () => bytes(`0000002b 000007d0 0000000000000001 00000010 ${"00".repeat(16)} 00`),
   });
   const session = openFor(server.address, { connectTimeoutMs: 1_000 });
   const error = await rejection(session.connected());
   expect(error).toBeInstanceOf(ConnectionError);
-  expect((error as Error).message).toContain("version 42 of the handshake");
+  expect((error as Error).message).toContain("version 43 of the handshake");
 });
 
 test("a result of multiRead that has its error in its header is a failed read", async () => {
