@@ -67,8 +67,9 @@ export const find = defineCommand({
 function refuseHiddenKind(kind: FindTestValues["kind"]): void {
   if (kind !== "container" && kind !== "ttl") return;
   const what = kind === "ttl" ? "znodes with a TTL" : "containers";
+  const which = kind === "ttl" ? "have a TTL" : "are containers";
   throw new OperationError("hidden-kind", `found no ${what}`, {
-    hint: `Apache ZooKeeper does not tell clients which znodes are ${what}; ClickHouse Keeper does`,
+    hint: `Apache ZooKeeper does not tell clients which znodes ${which}; ClickHouse Keeper does`,
   });
 }
 

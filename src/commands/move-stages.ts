@@ -36,7 +36,11 @@ export async function* moveInStages(
     onProgress: tell("znodes copied"),
   });
   const copied = await stage.run("copying", () =>
-    copyTree(from, { path: to.path, sink: writer }, { ...options, acls: from.session, exact }),
+    copyTree(
+      from,
+      { path: to.path, sink: writer },
+      { ...options, acls: from.acls ?? from.session, exact },
+    ),
   );
   yield* report(copied.failures, "write", `${names.from} is still complete: nothing was deleted`);
   const different = await stage.run("comparing", () =>

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import type { TreePlace } from "../recipes/trees/copy-tree.ts";
 import type { Move } from "../recipes/trees/move/move-transaction.ts";
 import { type MovePlan, planMove } from "../recipes/trees/move/plan-move.ts";
 import { joinPath } from "../session/path.ts";
@@ -87,10 +88,14 @@ function endsOf(context: Context, from: ZnodePlace, target: ZnodePlace): Ends {
 
 async function openMove(places: Places, { from, to }: Ends, exact: boolean): Promise<Move> {
   return {
-    from: { session: await places.session(from), path: from.path },
-    to: { session: await places.session(to), path: to.path },
+    from: await openPlace(places, from),
+    to: await openPlace(places, to),
     exact,
   };
+}
+
+async function openPlace(places: Places, of: ZnodePlace): Promise<TreePlace> {
+  return { session: await places.session(of), path: of.path, acls: await places.acls(of) };
 }
 
 function refuseOverlap(from: string, to: string): void {

@@ -5,6 +5,9 @@ import { expected, outcome, type Row, run } from "./run.ts";
 const TREE = { "/a": "one", "/a/b": "", "/a/b/c": '{"x": 1}', "/a/d": Buffer.from([255, 0]) };
 const denied = { "/a/b": new PermissionError("no-auth", "not permitted: /a/b (NoAuth)") };
 
+/** More than the first batch of a walk. */
+const MANY = Array.from({ length: 200 }, (_, i) => String(100 + i));
+
 const rows: Row[] = [
   {
     name: "draws branches",
@@ -23,6 +26,15 @@ const rows: Row[] = [
     argv: ["tree", "-s", "/a/b"],
     given: TREE,
     stdout: "/a/b  0 bytes, 1 child\n└── c  8 bytes, 0 children\n",
+  },
+  {
+    name: "-s shows no data, however many znodes there are",
+    argv: ["tree", "-s", "/a"],
+    given: Object.fromEntries([
+      ["/a", "x"],
+      ...MANY.map((name) => [`/a/${name}`, "secret"] as const),
+    ]),
+    stdout: `/a  1 byte, ${MANY.length} children\n${MANY.map((name, i) => `${i === MANY.length - 1 ? "└" : "├"}── ${name}  6 bytes, 0 children\n`).join("")}`,
   },
   {
     name: "-d adds the data on its line",

@@ -107,4 +107,12 @@ describe("over a restart of the server", () => {
       stderr: "",
     });
   });
+
+  test("mv that copies ends with an equal tree, and the source is gone", async () => {
+    expect((await run(server.address, "cp", "-r", "/t", "/old")).code).toBe(0);
+    expect((await runOverRestart(40, "mv", "/old", "/moved")).code).toBe(0);
+    const same = { code: 0, stdout: "", stderr: "" };
+    expect(await run(server.address, "diff", "/t", "/moved")).toEqual(same);
+    expect((await run(server.address, "exists", "/old")).code).toBe(1);
+  });
 });

@@ -15,6 +15,8 @@ import type { WrittenTree } from "./write-tree.ts";
 export interface TreePlace {
   readonly session: Session;
   readonly path: string;
+  /** What reads many ACLs of the tree. Left out: the session. */
+  readonly acls?: AclSource;
 }
 
 export interface CopyTarget {

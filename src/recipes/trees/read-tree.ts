@@ -147,9 +147,11 @@ class BatchReader {
     }
     const entries: TreeEntry[] = [];
     for (const result of results) {
-      if (result.op === "getData")
-        entries.push({ path: result.path, stat: result.stat, data: result.data });
-      else if (result.op === "error" && !(result.error instanceof NoNodeError))
+      if (result.op === "getData") {
+        const { path, stat, data } = result;
+        entries.push(this.#options.statsOnly ? { path, stat } : { path, stat, data });
+      }
+      if (result.op === "error" && !(result.error instanceof NoNodeError))
         this.#options.onFailure(result.path, result.error);
     }
     return entries;

@@ -41,12 +41,12 @@ async function* znodesOf(place: TreePlace, options: ReadOptions): AsyncGenerator
 }
 
 async function* entriesOf(
-  { session, path }: TreePlace,
+  { session, path, acls = session }: TreePlace,
   { signal, acl, unchangedSince, onRead }: ReadOptions,
 ): AsyncGenerator<EntryWithAcl[]> {
   const options = { signal, onFailure: mustBeReadable };
   const entries = readTree(session, path, options);
-  const pieces: AsyncIterable<EntryWithAcl[]> = acl ? readAcls(session, entries, options) : entries;
+  const pieces: AsyncIterable<EntryWithAcl[]> = acl ? readAcls(acls, entries, options) : entries;
   for await (const piece of pieces) {
     onRead?.(piece.length);
     yield unchangedSince === undefined
