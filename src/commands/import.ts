@@ -16,8 +16,7 @@ export const importTree = defineCommand({
     "PATH takes the place of the exported root. ACLs of parents are set last. An import that " +
     "failed can be run again: equal " +
     "znodes stay. What cannot come back: zxids, times and versions, the sessions of ephemerals, " +
-    "and containers and TTLs where the server hid them: Apache ZooKeeper shows both to clients " +
-    "as persistent znodes. A TTL that was shown begins anew.",
+    "what is left of a TTL, containers and TTLs that Apache ZooKeeper hid (it shows them as persistent).",
   examples: ["import app.jsonl /restored", "import --on-conflict overwrite --prune app.jsonl"],
   effect: "write",
   args: {

@@ -114,13 +114,13 @@ function written(result: TreeWrittenResult, view: View): Rendered {
   if (view.isQuiet || (!view.isTTY && failed === 0 && !isDryRun)) return { err: warnings };
   const parts = [
     `${counted(created, "znode")} ${isDryRun ? "would be created" : "created"}`,
-    overwritten > 0 ? `${overwritten} overwritten` : "",
-    unchanged > 0 ? `${unchanged} unchanged` : "",
-    skipped > 0 ? `${skipped} skipped` : "",
-    pruned > 0 ? `${pruned} deleted` : "",
+    overwritten > 0 ? `${separated(overwritten)} overwritten` : "",
+    unchanged > 0 ? `${separated(unchanged)} unchanged` : "",
+    skipped > 0 ? `${separated(skipped)} skipped` : "",
+    pruned > 0 ? `${separated(pruned)} deleted` : "",
     ephemerals > 0 ? `${counted(ephemerals, "ephemeral")} left out` : "",
     childrenLeft > 0 ? `${childCount(childrenLeft)} left out (-r copies what is below)` : "",
-    failed > 0 ? `${failed} failed` : "",
+    failed > 0 ? `${separated(failed)} failed` : "",
   ];
   const text = parts.filter((part) => part !== "").join(", ");
   const line = `${namesFor(view)(path)}: ${text}\n`;
@@ -135,8 +135,13 @@ function moved({ from, to, znodes, isAtomic, isDryRun }: TreeMovedResult, view: 
   return { out: `${verb} ${name(from)} to ${name(to)}: ${counted(znodes, "znode")} (${how})\n` };
 }
 
+/** `29,500`. */
+function separated(number: number): string {
+  return number.toLocaleString("en-US");
+}
+
 function counted(number: number, noun: string): string {
-  return `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
+  return `${separated(number)} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 function drawn({ path, isLast, stat, data, showsStat }: TreeLine, view: View): string {
@@ -189,7 +194,7 @@ function diskUsage({ subtrees, by }: DiskUsageResult, view: View): string {
   const cells = (subtree: SubtreeSize) => columnsBy(by).map((unit) => cell(subtree, unit, view));
   if (!view.isTTY)
     return subtrees.map((one) => `${cells(one).join("\t")}\t${name(one.path)}\n`).join("");
-  const widths = columnsBy(by).map((unit) => (unit === "bytes" ? 9 : 8));
+  const widths = columnsBy(by).map((unit) => (unit === "bytes" ? 9 : 14));
   const line = (one: SubtreeSize) =>
     cells(one)
       .map((text, index) => text.padStart(widths[index] ?? 0))

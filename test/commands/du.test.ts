@@ -40,7 +40,8 @@ const rows: Row[] = [
     argv: ["du", "-d", "1", "/a"],
     given: TREE,
     tty: true,
-    stdout: "  4 bytes  2 znodes  /a/b\n     2 KB   1 znode  /a/d\n     2 KB  4 znodes  /a\n",
+    stdout:
+      "  4 bytes        2 znodes  /a/b\n     2 KB         1 znode  /a/d\n     2 KB        4 znodes  /a\n",
   },
   {
     name: "--json",

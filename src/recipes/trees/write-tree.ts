@@ -33,7 +33,7 @@ export type OnConflict = "fail" | "skip" | "overwrite";
 export interface WriteTreeOptions {
   readonly signal: AbortSignal;
   readonly onConflict: OnConflict;
-  /** Told now and then how many are written so far. */
+  /** Told now and then how many are done so far: written, or found there already. */
   readonly onProgress?: ((written: number) => void) | undefined;
 }
 
@@ -242,6 +242,7 @@ export class TreeWriter implements TreeSink {
       else {
         throw existsWithOtherData(znode.path);
       }
+      this.#progress();
       const isKept = !isEqual && onConflict === "skip";
       if (znode.acl !== undefined && !isKept) this.#acls.push({ path: znode.path, acl: znode.acl });
     }
@@ -316,6 +317,7 @@ export class TreeWriter implements TreeSink {
   }
 
   #progress(): void {
-    this.#options.onProgress?.(this.#counts.created + this.#counts.overwritten);
+    const { created, overwritten, unchanged, skipped } = this.#counts;
+    this.#options.onProgress?.(created + overwritten + unchanged + skipped);
   }
 }
