@@ -88,6 +88,8 @@ const rows: Row[] = [
   { line: "du --by inches /a", code: 2 },
   { line: "cp -r /a /copy", code: 0 },
   { line: "cp /none /copy", code: 3 },
+  { line: "cp /a file:/dev/null", code: 0 },
+  { line: "cp file:/no/such/file /n", code: 2 },
   { line: "diff /a /a", code: 0 },
   { line: "diff /a /a/b", code: 1, isSilentNo: true },
   { line: "export /a/b -o /dev/null", code: 0 },

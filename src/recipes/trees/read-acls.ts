@@ -11,7 +11,7 @@ export interface EntryWithAcl extends TreeEntry {
 }
 
 /** Requests under way at a time; ZooKeeper has no request for many ACLs. */
-const UNDER_WAY = 1_000;
+const UNDER_WAY = 500;
 
 interface Asked {
   readonly entries: readonly TreeEntry[];
