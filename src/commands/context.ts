@@ -14,6 +14,7 @@ import type { Session, WatchListener } from "../session/session.ts";
 import type { WriteRules } from "../session/write-rules.ts";
 import type { CommandEntry } from "./command.ts";
 import type { CommandInput } from "./command-input.ts";
+import type { UndoStore } from "./undo/undo-store.ts";
 
 export interface Context {
   /**
@@ -40,6 +41,10 @@ export interface Context {
   readonly server: ServerStarter;
   readonly program: Program;
   readonly servers: Servers;
+  /** What `undo` can bring back; undefined where the settings or the system allow none. */
+  readonly undoStore: UndoStore | undefined;
+  /** The same where commands keep what they destroy: only for a person at a terminal. */
+  readonly undo: UndoStore | undefined;
   /** The settings of this line, and the file that they are in part from. */
   settings(): Promise<{ readonly rows: readonly SettingRow[]; readonly file: string | undefined }>;
 }

@@ -3,7 +3,16 @@ import { joinPath } from "../session/path.ts";
 import { flag, required, rest } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { copyAndReport } from "./copy-tree.ts";
-import { isSameServer, type Place, Places, place, targetOf, writesAt } from "./place.ts";
+import {
+  formatPlace,
+  isSameServer,
+  type Place,
+  Places,
+  place,
+  targetOf,
+  writesAt,
+} from "./place.ts";
+import { destroy } from "./undo/keep-for-undo.ts";
 import { refuseProtected } from "./whole-tree.ts";
 import { onConflictOption } from "./write-options.ts";
 
@@ -42,7 +51,13 @@ export const cp = defineCommand({
         const to = targetOf(from, { ...target, isFolder });
         checkEnds(from, to, options);
         if (to.kind !== "file") refuseProtected("cp", to.path, writesAt(context, to));
-        yield* copyAndReport(context, { from, to, places, options });
+        const work = copyAndReport(context, { from, to, places, options });
+        if (onConflict !== "overwrite" || dryRun || to.kind !== "here") yield* work;
+        else {
+          const command = `cp ${formatPlace(from)} ${to.path}`;
+          const destruction = { command, session: context.session(), paths: [to.path] };
+          yield* destroy(context, destruction, work);
+        }
       }
     } finally {
       await places.close();

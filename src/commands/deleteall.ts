@@ -7,6 +7,7 @@ import { flag, option, required, type ValueParser } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { globPaths } from "./glob-paths.ts";
 import { furtherPaths, pathWords } from "./several-paths.ts";
+import { destroy } from "./undo/keep-for-undo.ts";
 import {
   describeTrees,
   refuseProtected,
@@ -53,7 +54,10 @@ export const deleteall = defineCommand({
     const { paths } = pathWords(args.path, args.paths);
     for (const path of paths) refuseProtected("deleteall", path, context.writes);
     if (max !== undefined) await refuseMany(context, paths, max);
-    yield* dryRun ? listAll(context, paths) : deleteAll(context, paths, batch);
+    if (dryRun) return yield* listAll(context, paths);
+    const command = `deleteall ${paths.join(" ")}`;
+    const destruction = { command, session: context.session(), paths };
+    yield* destroy(context, destruction, deleteAll(context, paths, batch));
   },
 });
 

@@ -8,6 +8,7 @@ import { isSystemPath } from "../session/system-path.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { openTreeFile } from "./open-tree-file.ts";
+import { keepForUndo } from "./undo/keep-for-undo.ts";
 import { refuseProtected, tellInterruption } from "./whole-tree.ts";
 import { explainWrite, onConflictOption, reportWritten, requireParent } from "./write-options.ts";
 
@@ -54,6 +55,10 @@ export const importTree = defineCommand({
           onConflict,
           onProgress: (written) => output.onProgress?.(written, "znodes imported"),
         });
+    const kept =
+      (prunes || onConflict === "overwrite") && !dryRun
+        ? yield* keepForUndo(context, { command: `import ${file}`, session, paths: [root] })
+        : undefined;
     const known = prunes ? new Set<string>() : undefined;
     let written: WrittenTree;
     try {
@@ -75,6 +80,7 @@ export const importTree = defineCommand({
       ? await prune(context, root, { known, dryRun })
       : { deleted: 0, failures: [] };
     const done = { ...written, failures: [...written.failures, ...failures] };
+    await kept?.();
     yield* reportWritten(done, { path: root, ephemerals: 0, pruned: deleted, isDryRun: dryRun });
   },
 });
@@ -104,7 +110,7 @@ async function prune(
   }
 }
 
-function toNewZnode(
+export function toNewZnode(
   { path, data, acl, kind, ttlMs, nextSequence }: TreeFileZnode,
   from: string,
   to: string,

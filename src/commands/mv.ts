@@ -15,6 +15,7 @@ import {
   type ZnodePlace,
   znodePlace,
 } from "./place.ts";
+import { destroy } from "./undo/keep-for-undo.ts";
 import { refuseProtected } from "./whole-tree.ts";
 
 export const mv = defineCommand({
@@ -51,11 +52,19 @@ export const mv = defineCommand({
     const places = new Places(context, "mv");
     try {
       const move = await openMove(places, ends, exact);
-      yield* moveTree(context, {
+      const work = moveTree(context, {
         move,
         names: { from: formatPlace(ends.from), to: formatPlace(ends.to) },
         isDryRun: dryRun,
       });
+      if (dryRun || ends.from.kind !== "here") return yield* work;
+      const destruction = {
+        command: `mv ${formatPlace(ends.from)} ${formatPlace(ends.to)}`,
+        session: move.from.session,
+        paths: [ends.from.path],
+        movedTo: ends.to.kind === "here" ? ends.to.path : undefined,
+      };
+      yield* destroy(context, destruction, work);
     } finally {
       await places.close();
     }

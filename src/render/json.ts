@@ -91,6 +91,9 @@ const renderers: ResultRenderers = {
   changed: ({ path, stat, isNew }) =>
     object({ path, stat: jsonStat(stat), ...(isNew && { created: true }) }),
   unedited: ({ path }) => object({ path, changed: false }),
+  "kept-for-undo": ({ znodes, bytes, ephemerals, unreadable }) => ({
+    err: line({ notice: { event: "kept-for-undo", znodes, bytes, ephemerals, unreadable } }),
+  }),
   "text-kept": ({ path, file }) => ({ err: line({ notice: { event: "text-kept", path, file } }) }),
   deleted: ({ path }) => object({ path }),
   stat: ({ path, stat }) => object({ path, stat: jsonStat(stat) }),

@@ -6,6 +6,7 @@ import type {
   DiskUsageResult,
   ExportedResult,
   GrepMatch,
+  KeptForUndoResult,
   LargestResult,
   SizeUnit,
   SubtreeSize,
@@ -48,6 +49,7 @@ export function treeRenderers(view: View): TreeRenderers {
     exported: (result) => exported(result, view),
     "tree-written": (result) => written(result, view),
     "tree-moved": (result) => moved(result, view),
+    "kept-for-undo": (result) => (view.isQuiet ? {} : { err: keptForUndo(result, view) }),
     waited: ({ path, condition }) => ({
       ...(view.isTTY && !view.isQuiet && { out: `${name(path)} ${metCondition(condition)}\n` }),
     }),
@@ -252,4 +254,20 @@ function largest({ znodes, subtrees, parents }: LargestResult, view: View): stri
       return (isTTY ? `${theme.heading(title)}\n` : "") + lines.join("");
     })
     .join(isTTY ? "\n" : "");
+}
+
+/** Said before anything is destroyed. */
+function keptForUndo(
+  { znodes, bytes, ephemerals, unreadable }: KeptForUndoResult,
+  { theme }: View,
+): string {
+  const count = (number: number, what: string) =>
+    `${number.toLocaleString("en-US")} ${what}${number === 1 ? "" : "s"}`;
+  const lost = [
+    "versions and times",
+    ...(ephemerals > 0 ? [count(ephemerals, "ephemeral")] : []),
+    ...(unreadable > 0 ? [`${count(unreadable, "znode")} that cannot be read`] : []),
+  ];
+  const kept = `undo can bring back ${count(znodes, "znode")} (${formatSize(bytes)})`;
+  return `${theme.faint(`${kept}, but not ${lost.join(", nor ")}`)}\n`;
 }

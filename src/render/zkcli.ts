@@ -68,6 +68,7 @@ function zkcliRenderers(view: View): ResultRenderers {
     exported: help.result,
     "tree-written": help.result,
     "tree-moved": help.result,
+    "kept-for-undo": help.result,
     unedited: help.result,
     "text-kept": help.result,
     waited: help.result,

@@ -142,6 +142,17 @@ export interface TreeMovedResult {
   readonly isDryRun: boolean;
 }
 
+/** What a command is about to destroy has been exported for `undo`. */
+export interface KeptForUndoResult {
+  readonly kind: "kept-for-undo";
+  readonly znodes: number;
+  readonly bytes: number;
+  /** Left out: they belong to sessions. */
+  readonly ephemerals: number;
+  /** Znodes that this session may not read. */
+  readonly unreadable: number;
+}
+
 /** A znode in which two trees differ. */
 export interface DifferenceResult {
   readonly kind: "difference";
@@ -172,6 +183,7 @@ export type TreeResult =
   | ExportedResult
   | TreeWrittenResult
   | TreeMovedResult
+  | KeptForUndoResult
   | TreeLinesResult
   | FoundResult
   | GrepMatchesResult

@@ -22,6 +22,7 @@ import { interviewOn } from "./interview.ts";
 import type { Dialect } from "./parsing/parser.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ShellState } from "./shell-state.ts";
+import { undoStoreOf } from "./undo-store.ts";
 
 /** A statement before it runs. */
 export interface Line {
@@ -243,6 +244,13 @@ export class FrontEnd {
       server: { start: startServer },
       program,
       servers: this.#servers(state, signal),
+      get undoStore() {
+        return undoStoreOf(io.env, frontEnd.settings);
+      },
+      get undo() {
+        const isAtTerminal = io.stdin.isTTY && io.stdout.isTTY;
+        return isAtTerminal ? undoStoreOf(io.env, frontEnd.settings) : undefined;
+      },
       settings: async () => {
         const { describeSettings } = await import("../config/describe-settings.ts");
         const { file } = this.runtime;

@@ -54,6 +54,11 @@ export const trees: readonly GroupEntry[] = [
     load: async () => (await import("../import.ts")).importTree,
   },
   {
+    name: "undo",
+    summary: "bring back what the last command on a terminal destroyed",
+    load: async () => (await import("../undo.ts")).undo,
+  },
+  {
     name: "wait-for",
     summary: "wait until a znode exists, is gone or has a value",
     load: async () => (await import("../wait-for.ts")).waitFor,

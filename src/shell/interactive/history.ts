@@ -4,6 +4,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { UsageError } from "../../errors.ts";
 import { openOwn } from "../../io/own-file.ts";
+import { stateDirectory } from "../../io/state-directory.ts";
 import { replaceFile } from "../../io/whole-file.ts";
 import type { Environment } from "../../processes/child-requests.ts";
 import { isRedacted, redact } from "./secrets.ts";
@@ -14,13 +15,9 @@ export const MAX_ENTRIES = 5_000;
  * Returns the path of the history file: in XDG's state directory. Undefined without a home
  * directory.
  */
-export function historyFile({
-  XDG_STATE_HOME: state,
-  HOME: home,
-}: Environment): string | undefined {
-  // XDG: a relative path is to be ignored.
-  if (state?.startsWith("/")) return join(state, "zksh/history");
-  return home ? join(home, ".local/state/zksh/history") : undefined;
+export function historyFile(env: Environment): string | undefined {
+  const directory = stateDirectory(env);
+  return directory && join(directory, "history");
 }
 
 export class History {
