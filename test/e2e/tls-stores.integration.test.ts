@@ -179,10 +179,13 @@ describe("a client with a certificate", () => {
   });
 
   test("hands file names, and no password, to the command of a lock", async () => {
-    const words = [...secure(), ...trust(), ...own("client.jks"), "lock", "/l", "--"];
-    const { code, stdout, stderr } = await run([...words, "sh", "-c", 'node "$ZKSH" ls /; env'], {
+    const words = [...secure(), ...trust(), ...own("client.jks")];
+    const command = ["sh", "-c", 'node "$ZKSH" ls /; env'];
+    const { code, stdout, stderr } = await run([...words, "lock", "/l", "--", ...command], {
       env: { ZKSH: join(import.meta.dirname, "../../bin/zksh.js") },
     });
+    // The path of a lock stays.
+    expect((await run([...words, "delete", "/l"])).code).toBe(0);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("zookeeper\n");
     expect(stdout).toContain(`ZKSH_TLS_KEYSTORE_PASSWORD_FILE=${file("password")}\n`);
