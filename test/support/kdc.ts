@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Ensemble, startEnsemble } from "./ensemble.ts";
 import { eventually } from "./eventually.ts";
 import { freePort, isListening } from "./free-port.ts";
 import { ended, removeDirectory, temporaryDirectory } from "./tracked-process.ts";
@@ -138,11 +139,20 @@ export async function startKdc(): Promise<Kdc> {
 }
 
 /** A server whose principal is zookeeper/localhost unless told otherwise. */
-export async function startKerberosServer(
+export function startKerberosServer(
   kdc: Kdc,
   options: ServerOptions = {},
   principal = "zookeeper/localhost",
 ): Promise<ZooKeeperServer> {
+  return startServer(kerberosOptions(kdc, options, principal));
+}
+
+/** Three servers with one principal, as one ensemble. */
+export function startKerberosEnsemble(kdc: Kdc, principal: string): Promise<Ensemble> {
+  return startEnsemble(3, kerberosOptions(kdc, {}, principal));
+}
+
+function kerberosOptions(kdc: Kdc, options: ServerOptions, principal: string): ServerOptions {
   const keytab = kdc.principal(principal);
   const jaas = `${keytab}.jaas`;
   writeFileSync(
@@ -150,7 +160,7 @@ export async function startKerberosServer(
     "Server { com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true " +
       `keyTab="${keytab}" principal="${principal}@${REALM}"; };\n`,
   );
-  return startServer({
+  return {
     ...options,
     config: { "authProvider.1": SASL_PROVIDER, ...options.config },
     jvmFlags: [
@@ -158,5 +168,5 @@ export async function startKerberosServer(
       `-Djava.security.auth.login.config=${jaas}`,
       ...(options.jvmFlags ?? []),
     ],
-  });
+  };
 }

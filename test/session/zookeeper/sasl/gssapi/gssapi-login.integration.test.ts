@@ -1,10 +1,16 @@
 /** Sessions that log in by Kerberos, with tickets of a real KDC, to Apache ZooKeeper. */
+import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { GssapiOptions, SaslOptions } from "../../../../../src/session/options.ts";
 import type { Session } from "../../../../../src/session/session.ts";
 import { eventually } from "../../../../support/eventually.ts";
 import { startFaultProxy } from "../../../../support/fault-proxy.ts";
-import { type Kdc, startKdc, startKerberosServer } from "../../../../support/kdc.ts";
+import {
+  type Kdc,
+  startKdc,
+  startKerberosEnsemble,
+  startKerberosServer,
+} from "../../../../support/kdc.ts";
 import { openFor, rejection } from "../../../../support/open-session.ts";
 import { type SaslServer, startSaslServer } from "../../../../support/sasl-server.ts";
 import { sharedServer } from "../../../../support/shared-server.ts";
@@ -262,4 +268,51 @@ test("on a reconnect a KDC that is gone is waited for, and the time counts again
   await kdc.start();
   expect(await saslIds(session)).toEqual(["ann@ZKSH.TEST"]);
   expect(session.id).toBe(id);
+});
+
+test("a session of an ensemble logs in on the next server, and its watch fires there", async () => {
+  const ensemble = await startKerberosEnsemble(kdc, "zookeeper/fleet");
+  onTestFinished(() => ensemble.stop());
+  const session = openFor(ensemble.connectString, asAnn({ host: "fleet" }));
+  await session.create("/watched", Buffer.from("1"));
+  const events: string[] = [];
+  await session.getData("/watched", { watch: ({ type }) => void events.push(type) });
+  const first = session.server;
+  await ensemble.servers.find(({ address }) => address === first)?.kill();
+  expect(await saslIds(session)).toEqual(["ann@ZKSH.TEST"]);
+  expect(session.server).not.toBe(first);
+  await session.setData("/watched", Buffer.from("2"));
+  await eventually(() => expect(events).toEqual(["data-changed"]));
+});
+
+/** Those that this process has started and that make Kerberos' calls. */
+function kerberosProcesses(): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const isOurs = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ")[1]?.split(" ")[1];
+        const words = readFileSync(`/proc/${pid}/cmdline`, "latin1");
+        return isOurs === String(process.pid) && words.includes("gssapi.cjs");
+      } catch {
+        return false;
+      }
+    });
+}
+
+test("a Kerberos process that crashes ends the session, not ours; none is left behind", async () => {
+  const silent = await startFaultProxy(kdc.port);
+  onTestFinished(() => silent.close());
+  silent.blackhole();
+  vi.stubEnv("KRB5_CONFIG", kdc.clientConfig(silent.port));
+  const session = openFor(server.address, asAnn());
+  const failed = rejection(session.getData("/"));
+  await eventually(() => expect(silent.connections).toBe(1));
+  vi.stubEnv("KRB5_CONFIG", kdc.env.KRB5_CONFIG ?? "");
+  for (const pid of kerberosProcesses()) process.kill(pid, "SIGSEGV");
+  expect(await failed).toMatchObject({
+    reason: "sasl-failed",
+    message: `cannot log in to ${server.address} by Kerberos: the Kerberos process ended with SIGSEGV`,
+  });
+  await eventually(() => expect(kerberosProcesses()).toEqual([]));
 });
