@@ -3,6 +3,7 @@ import { joinPath } from "../session/path.ts";
 import { flag, required, rest } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { copyAndReport } from "./copy-tree.ts";
+import { refuseOnKeeper } from "./not-on-keeper.ts";
 import {
   formatPlace,
   isSameServer,
@@ -51,6 +52,12 @@ export const cp = defineCommand({
         const to = targetOf(from, { ...target, isFolder });
         checkEnds(from, to, options);
         if (to.kind !== "file") refuseProtected("cp", to.path, writesAt(context, to));
+        for (const place of exact ? [from, to] : []) {
+          if (place.kind === "file") continue;
+          await refuseOnKeeper(await places.session(place), "--exact is", {
+            signal: context.signal,
+          });
+        }
         const work = copyAndReport(context, { from, to, places, options });
         if (onConflict !== "overwrite" || dryRun || to.kind !== "here") yield* work;
         else {

@@ -1,8 +1,10 @@
 import { ConflictError, PermissionError, UsageError } from "../errors.ts";
+import type { Result } from "../results/result.ts";
 import { checkedAcl } from "../session/acl.ts";
 import { createWithParents } from "../session/create-with-parents.ts";
 import { validatePath } from "../session/path.ts";
 import type { Acl, CreateMode } from "../session/session.ts";
+import { mayBeCut, readBack } from "./acl-read-back.ts";
 import { acl, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { behindData, data, decodeBase64, literalFlag } from "./data.ts";
@@ -33,8 +35,18 @@ export const create = defineCommand({
   // Containers and TTLs first ask for the server's version, and --hash-digests first loads
   // node:crypto: both are an await before the request.
   // --if-missing may have to ask whether the znode exists.
-  oneFlight: (_context, _args, { parents, ifMissing, container, ttl: lifetime, hashDigests }) =>
-    !parents && !ifMissing && !container && lifetime === undefined && !hashDigests,
+  // An ACL may have to be read back.
+  oneFlight: (
+    _context,
+    { acl: list },
+    { parents, ifMissing, container, ttl: lifetime, hashDigests },
+  ) =>
+    !parents &&
+    !ifMissing &&
+    !container &&
+    lifetime === undefined &&
+    !hashDigests &&
+    !(list && mayBeCut(list)),
   async operations({ path, data: given = null, acl: list }, flags) {
     refuseInTransaction("create", flags, ["parents", "ifMissing", "fenced"]);
     validatePath(path, { sequential: flags.sequential });
@@ -42,26 +54,50 @@ export const create = defineCommand({
     const checked = flags.hashDigests ? list && (await hashed(list)) : list && checkedAcl(list);
     return [{ op: "create", path, data, ...howToCreate(flags, checked) }];
   },
-  async run(context, { path, data: given = null, acl: list }, flags) {
-    validatePath(path, { sequential: flags.sequential });
-    if (flags.ifMissing && flags.sequential)
-      throw new UsageError("--if-missing cannot be combined with -s: each number is new");
-    const bytes = flags.base64 && given ? decodeBase64(given) : given;
-    const checked = flags.hashDigests ? list && (await hashed(list)) : list && checkedAcl(list);
-    const options = { signal: context.signal, ...howToCreate(flags, checked) };
-    const writer = writerOf(context, flags.fenced);
-    const creation = flags.parents
-      ? createWithParents(writer, path, bytes, options)
-      : namingParent(writer.create(path, bytes, options), path);
-    const created = await (flags.ifMissing ? unlessExists(context, creation, path) : creation);
-    if (created === undefined) return { kind: "created", path, existed: true, isShortLived: false };
-    return {
-      kind: "created",
-      path: created,
-      isShortLived: flags.ephemeral && context.shell.isOneShot,
-    };
+  run(context, args, flags) {
+    const { acl: list } = args;
+    const created = createOne(context, args, flags);
+    return list && mayBeCut(list) ? readBack(context, list, created) : created;
   },
 });
+
+interface CreateArgs {
+  readonly path: string;
+  readonly data?: Buffer | null | undefined;
+  readonly acl?: readonly Acl[] | undefined;
+}
+
+interface CreateFlags extends ModeFlags {
+  readonly parents: boolean;
+  readonly ifMissing: boolean;
+  readonly base64: boolean;
+  readonly fenced: boolean;
+  readonly hashDigests: boolean;
+}
+
+async function createOne(
+  context: Context,
+  { path, data: given = null, acl: list }: CreateArgs,
+  flags: CreateFlags,
+): Promise<Extract<Result, { kind: "created" }>> {
+  validatePath(path, { sequential: flags.sequential });
+  if (flags.ifMissing && flags.sequential)
+    throw new UsageError("--if-missing cannot be combined with -s: each number is new");
+  const bytes = flags.base64 && given ? decodeBase64(given) : given;
+  const checked = flags.hashDigests ? list && (await hashed(list)) : list && checkedAcl(list);
+  const options = { signal: context.signal, ...howToCreate(flags, checked) };
+  const writer = writerOf(context, flags.fenced);
+  const creation = flags.parents
+    ? createWithParents(writer, path, bytes, options)
+    : namingParent(writer.create(path, bytes, options), path);
+  const created = await (flags.ifMissing ? unlessExists(context, creation, path) : creation);
+  if (created === undefined) return { kind: "created", path, existed: true, isShortLived: false };
+  return {
+    kind: "created",
+    path: created,
+    isShortLived: flags.ephemeral && context.shell.isOneShot,
+  };
+}
 
 /**
  * Awaits a create; undefined if the znode exists. A server checks the permission on the parent

@@ -2,6 +2,7 @@ import { deleteQuota } from "../recipes/quota.ts";
 import { flag, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
 import { noQuota } from "./listquota.ts";
+import { refuseOnKeeper } from "./not-on-keeper.ts";
 import { namedLimits } from "./quota-options.ts";
 
 export const delquota = defineCommand({
@@ -23,6 +24,7 @@ export const delquota = defineCommand({
       countHardLimit: countHard,
       byteHardLimit: bytesHard,
     });
+    await refuseOnKeeper(session(), "quotas are", { signal });
     const keys = limits.map(([key]) => key);
     if (!(await deleteQuota(session(), path, keys, { signal }))) throw noQuota(path);
     return { kind: "quota-deleted", path };

@@ -7,6 +7,7 @@ import { movedPath } from "../session/path.ts";
 import { isSystemPath } from "../session/system-path.ts";
 import { flag, optional, required, word, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { refuseOnKeeper } from "./not-on-keeper.ts";
 import { openTreeFile } from "./open-tree-file.ts";
 import { keepForUndo } from "./undo/keep-for-undo.ts";
 import { refuseProtected, tellInterruption } from "./whole-tree.ts";
@@ -43,6 +44,7 @@ export const importTree = defineCommand({
   ) {
     const { signal, output } = context;
     const session = context.session();
+    if (exact) await refuseOnKeeper(session, "--exact is", { signal });
     const { header, znodes: groups } = await openTreeFile(context, file);
     const root = path ?? header.path;
     refuseProtected("import", root === "/" ? "/import" : root, context.writes);

@@ -2,6 +2,7 @@ import { NoNodeError } from "../errors.ts";
 import { readQuota } from "../recipes/quota.ts";
 import { required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { notOnKeeper } from "./not-on-keeper.ts";
 
 export const listquota = defineCommand({
   details: "The exit code is 3 if the tree has no quota.",
@@ -12,6 +13,7 @@ export const listquota = defineCommand({
   oneFlight: true,
   async run({ session, signal }, { path }) {
     const quota = await readQuota(session(), path, { signal });
+    if (session().isKeeper) throw notOnKeeper(session(), "quotas are");
     if (!quota) throw noQuota(path);
     return { kind: "quota", path, ...quota };
   },

@@ -6,6 +6,7 @@ import { joinPath } from "../session/path.ts";
 import { flag, required } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { moveTree, sayWhy } from "./move-tree.ts";
+import { refuseOnKeeper } from "./not-on-keeper.ts";
 import {
   formatPlace,
   isSameServer,
@@ -41,7 +42,10 @@ export const mv = defineCommand({
     if (dryRun) return undefined;
     const places = new Places(context, "mv");
     try {
-      const plan = await planMove(await openMove(places, ends, exact), context.signal);
+      const plan = await planMove(
+        await openMove(places, ends, { exact, signal: context.signal }),
+        context.signal,
+      );
       return plan.kind === "transaction" ? undefined : question(ends, plan);
     } finally {
       await places.close();
@@ -51,7 +55,7 @@ export const mv = defineCommand({
     const ends = endsOf(context, source, target);
     const places = new Places(context, "mv");
     try {
-      const move = await openMove(places, ends, exact);
+      const move = await openMove(places, ends, { exact, signal: context.signal });
       const work = moveTree(context, {
         move,
         names: { from: formatPlace(ends.from), to: formatPlace(ends.to) },
@@ -95,12 +99,21 @@ function endsOf(context: Context, from: ZnodePlace, target: ZnodePlace): Ends {
   return { from, to };
 }
 
-async function openMove(places: Places, { from, to }: Ends, exact: boolean): Promise<Move> {
-  return {
+async function openMove(
+  places: Places,
+  { from, to }: Ends,
+  { exact, signal }: { readonly exact: boolean; readonly signal: AbortSignal },
+): Promise<Move> {
+  const move = {
     from: await openPlace(places, from),
     to: await openPlace(places, to),
     exact,
   };
+  if (exact) {
+    await refuseOnKeeper(move.from.session, "--exact is", { signal });
+    await refuseOnKeeper(move.to.session, "--exact is", { signal });
+  }
+  return move;
 }
 
 async function openPlace(places: Places, of: ZnodePlace): Promise<TreePlace> {

@@ -4,6 +4,7 @@ import type { Result } from "../results/result.ts";
 import { checkedAcl, formatAcl } from "../session/acl.ts";
 import { hashDigests } from "../session/hash-digests.ts";
 import type { Acl, VersionOptions } from "../session/session.ts";
+import { mayBeCut, readBack } from "./acl-read-back.ts";
 import { acl, flag, option, optional, required, version, znodePath } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
 import { expectedVersion } from "./request-options.ts";
@@ -46,7 +47,7 @@ export const setAcl = defineCommand({
     hashDigests: flag("", "hash the password of digest:USER:PASSWORD"),
     dryRun: flag("", "with -R: list what would be changed, and change nothing"),
   },
-  oneFlight: (_context, _args, { recursive }) => !recursive,
+  oneFlight: (_context, { acl: given }, { recursive }) => !recursive && !mayBeCut(given),
   async confirm(context, { path, acl: given }, { recursive, dryRun, hashDigests: mustHash }) {
     if (!recursive || dryRun) return undefined;
     refuseProtected("setAcl -R", path, context.writes);
@@ -58,7 +59,8 @@ export const setAcl = defineCommand({
     const expected = { signal: context.signal, ...expectedVersion(options.version, positional) };
     if (!options.recursive) {
       if (options.dryRun) throw new UsageError("--dry-run works only with -R");
-      return setOne(context, path, list, { ...expected, withStat: options.stat });
+      const set = setOne(context, path, list, { ...expected, withStat: options.stat });
+      return mayBeCut(list) ? readBack(context, list, set) : set;
     }
     refuseProtected("setAcl -R", path, context.writes);
     return options.dryRun ? treePaths(context, path) : setTree(context, path, list, expected);
@@ -70,7 +72,7 @@ async function setOne(
   path: string,
   list: readonly Acl[],
   { withStat, ...expected }: VersionOptions & { readonly withStat: boolean },
-): Promise<Result> {
+): Promise<Extract<Result, { kind: "acl-changed" }>> {
   const stat = await namingVersion(session().setAcl(path, list, expected), path, {
     ...expected,
     of: "acl",
@@ -92,5 +94,6 @@ async function* setTree(
     throw tellInterruption(error, { verb: "changed", path, rest: "the rest keeps its old ACL" });
   });
   yield* reportFailures("setAcl", failures, changed);
-  yield { kind: "tree-acl-changed", path, count: changed };
+  const done = Promise.resolve({ kind: "tree-acl-changed", path, count: changed } as const);
+  yield* readBack(context, list, done);
 }

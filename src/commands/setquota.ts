@@ -3,6 +3,7 @@ import { exceeded, setQuota } from "../recipes/quota.ts";
 import { QUOTA_ROOT } from "../session/system-path.ts";
 import { option, required, znodePath } from "./arguments.ts";
 import { defineCommand } from "./command.ts";
+import { refuseOnKeeper } from "./not-on-keeper.ts";
 import { bytesLimit, countLimit, namedLimits } from "./quota-options.ts";
 
 export const setquota = defineCommand({
@@ -47,6 +48,7 @@ export const setquota = defineCommand({
         path,
       });
     }
+    await refuseOnKeeper(session(), "quotas are", { signal });
     const quota = await setQuota(session(), path, Object.fromEntries(limits), { signal });
     return { kind: "quota-changed", path, ...quota, exceeded: exceeded(quota) };
   },

@@ -15,6 +15,9 @@ export function wordError(server: string, word: string, refusal: WordRefusal): Z
   }
   return new ConnectionError("unreachable", `${server}: ${refusal.says}`, {
     ...(refusal.why === "expects-tls" && { tlsProblem: "tls-expected" }),
+    ...(refusal.why === "closed" && {
+      hint: `ClickHouse Keeper hangs up on words that are not in its four_letter_word_white_list`,
+    }),
     ...(refusal.why === "not-tls" && {
       hint: "leave out --tls, or give the server's secureClientPort",
     }),

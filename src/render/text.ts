@@ -3,6 +3,7 @@
 import type { ConnectedResult } from "../results/shell.ts";
 import type { ChildrenResult } from "../results/znodes.ts";
 import { formatAcl } from "../session/acl.ts";
+import { kindOf } from "../session/node-kind.ts";
 import type { Stat } from "../session/session.ts";
 import { escapeName, escapeText, escapeTextControls } from "../text/escape.ts";
 import { hexId } from "../text/hex-id.ts";
@@ -255,7 +256,7 @@ function textChildren({ children, childStats }: ChildrenResult, view: View): str
   const cells = children.map((name): Cell => {
     const text = escapeName(name);
     const stat = childStats?.get(name);
-    if (stat && stat.ephemeralOwner !== 0n)
+    if (stat && kindOf(stat) === "ephemeral")
       return { text: `${text}*`, colored: `${theme.ephemeral(text)}*` };
     if (stat && stat.numChildren > 0)
       return { text: `${text}/`, colored: `${theme.parent(text)}/` };

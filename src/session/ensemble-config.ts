@@ -26,6 +26,8 @@ export function parseConfig(text: string): EnsembleConfig {
 
 function clientAddress(value: string): string | undefined {
   const client = value.split(";")[1]?.trim();
+  // ClickHouse Keeper names no address there, but says `participant`.
+  if (client !== undefined && !/\d$/.test(client)) return undefined;
   return client !== undefined && /^\d+$/.test(client) ? `0.0.0.0:${client}` : client;
 }
 

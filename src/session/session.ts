@@ -188,6 +188,11 @@ export interface Session {
   readonly server: string | undefined;
   /** Attached to a read-only server: writes will be refused. */
   readonly isReadOnly: boolean;
+  /**
+   * The server attached to is ClickHouse Keeper, where a session ends with its connection. Undefined
+   * before the first server has answered.
+   */
+  readonly isKeeper: boolean | undefined;
   /** The highest zxid any reply has carried. */
   readonly lastZxid: bigint;
   /** This machine's address of the present connection. Behind NAT, servers see another one. */

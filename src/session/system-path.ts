@@ -5,6 +5,13 @@ export const CONFIG_PATH = `${SYSTEM_PATH}/config`;
 export const KEEPER_CONFIG_PATH = "/keeper/config";
 export const QUOTA_ROOT = `${SYSTEM_PATH}/quota`;
 
+const KEEPER_PATH = "/keeper";
+
+/** As {@link isSystemPath}, on ClickHouse Keeper; on other servers /keeper is a znode like others. */
+export function isKeeperPath(path: string): boolean {
+  return path === KEEPER_PATH || path.startsWith(`${KEEPER_PATH}/`);
+}
+
 export function isSystemPath(path: string): boolean {
   return path === SYSTEM_PATH || path.startsWith(`${SYSTEM_PATH}/`);
 }

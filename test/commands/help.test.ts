@@ -60,7 +60,8 @@ Examples
 Usage
   help [subject]
   [subject]  a command, or locks, pipes, variables, commands, options, tls,
-             settings-file, sasl, output, exit-codes, environment, quoting
+             settings-file, sasl, servers, output, exit-codes, environment,
+             quoting
 
 Also called
   ?

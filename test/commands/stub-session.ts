@@ -61,6 +61,7 @@ export class StubSession {
   readonly server = "127.0.0.1:2181";
   readonly timeoutMs = 30_000;
   readonly isReadOnly = false;
+  readonly isKeeper = false;
   state: SessionState = "suspended";
   id = 0n;
   readonly #stateListeners = new Set<(change: StateChange) => void>();

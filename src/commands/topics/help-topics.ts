@@ -7,6 +7,7 @@ import { lockTopic } from "./lock-topic.ts";
 import { optionsTopic } from "./options-topic.ts";
 import { pipesTopic } from "./pipes-topic.ts";
 import { saslTopic } from "./sasl-topic.ts";
+import { serversTopic } from "./servers-topic.ts";
 import { settingsTopic } from "./settings-topic.ts";
 import { tlsTopic } from "./tls-topic.ts";
 import { variablesTopic } from "./variables-topic.ts";
@@ -53,6 +54,7 @@ export const topics: readonly Topic[] = [
   tlsTopic,
   settingsTopic,
   saslTopic,
+  serversTopic,
   {
     name: "output",
     summary: "what goes to stdout and stderr, and in which format",

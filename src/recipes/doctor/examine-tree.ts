@@ -7,7 +7,7 @@ import { JUTE_MAXBUFFER, NEAR_LIMIT } from "../../session/jute-maxbuffer.ts";
 import { joinPath } from "../../session/path.ts";
 import { type QuotaNumbers, quotaPath } from "../../session/quota.ts";
 import { type Acl, Permission, type Session } from "../../session/session.ts";
-import { isSystemPath, QUOTA_ROOT } from "../../session/system-path.ts";
+import { isKeeperPath, isSystemPath, QUOTA_ROOT } from "../../session/system-path.ts";
 import { readQuota } from "../quota.ts";
 import { type ChildList, ChildLists } from "../trees/child-lists.ts";
 import { readTree, treePaths } from "../trees/read-tree.ts";
@@ -57,7 +57,7 @@ export class TreeWalk {
           break;
         }
         this.znodes += 1;
-        if (isSystemPath(path)) continue;
+        if (isSystemPath(path) || (this.#session.isKeeper && isKeeperPath(path))) continue;
         latest.add(path, stat);
         if (stat.dataLength > this.#limit * NEAR_LIMIT) yield this.#large(path, stat.dataLength);
         for (const list of lists.add(path, stat)) yield* this.#wide(list, list.bytes);
@@ -116,7 +116,7 @@ export async function* findOpenAcls(
     .sort()
     .slice(0, MAX_EXAMINED)
     .map((name) => joinPath(root, name))
-    .filter((path) => !isSystemPath(path));
+    .filter((path) => !isSystemPath(path) && !(session.isKeeper && isKeeperPath(path)));
   for (const some of batches(paths)) {
     const acls = await Promise.all(some.map((path) => readAcl(session, path, signal, onFailure)));
     for (const [index, path] of some.entries()) {

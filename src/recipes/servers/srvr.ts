@@ -5,7 +5,7 @@ import { figure, releaseOf, zxidOf } from "./figures.ts";
 export interface ServerStatus {
   /** `3.8.0-5a02a05…, built on 2022-02-25 08:49 UTC`, as the server writes it. */
   readonly version: string;
-  /** `3.8.0` */
+  /** `3.8.0`; `Keeper 24.8.1.2684` of ClickHouse Keeper. */
   readonly release?: string;
   /** `leader`, `follower`, `observer`, `standalone`, `read-only`. */
   readonly mode?: string;
@@ -19,9 +19,9 @@ export interface ServerStatus {
   readonly znodes?: number;
 }
 
-/** What a server answers instead that is up, but has no quorum. */
+/** What a server answers instead that is up, but has no quorum; ClickHouse Keeper leaves the name out. */
 export function isNotServing(answer: string): boolean {
-  return /^This ZooKeeper instance is not currently serving requests\s*$/.test(answer);
+  return /^This (?:ZooKeeper )?instance is not currently serving requests\s*$/.test(answer);
 }
 
 /** Returns undefined for a text that is no such answer. */
@@ -33,7 +33,9 @@ export function parseSrvr(answer: string): ServerStatus | undefined {
     .find((found) => found !== undefined);
   if (version === undefined) return undefined;
   const fields = fieldsOf(lines);
-  const release = releaseOf(version);
+  const isKeeper = lines.some((line) => line.startsWith("ClickHouse Keeper version: "));
+  const number = releaseOf(version);
+  const release = isKeeper && number !== undefined ? `Keeper ${number}` : number;
   const latency = latencyOf(fields.get("Latency min/avg/max"));
   const zxid = zxidOf(fields.get("Zxid"));
   const mode = /^[a-z-]{1,20}$/.exec(fields.get("Mode") ?? "")?.[0];

@@ -50,7 +50,8 @@ export function znodeOf(
     ...(acl && { acl }),
     kind: kindOf(stat),
     ...(ttlMs !== undefined && { ttlMs }),
-    ...(next !== stat.numChildren && { nextSequence: next }),
+    // ClickHouse Keeper counts differently: what is no whole number is no counter.
+    ...(next !== stat.numChildren && Number.isInteger(next) && { nextSequence: next }),
   };
 }
 

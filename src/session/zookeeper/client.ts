@@ -75,6 +75,10 @@ class Client extends Znodes implements S.Session {
     return this.#life.isReadOnly;
   }
 
+  get isKeeper(): boolean | undefined {
+    return this.#life.id === 0n ? undefined : this.#life.isKeeper;
+  }
+
   get lastZxid(): bigint {
     return this.#life.lastZxid;
   }

@@ -20,12 +20,15 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "digest:USER or --sasl gssapi",
   },
   addauth: { "auth-failed": "the server does not know the scheme or refused the credential" },
-  config: { "no-node": "servers before 3.5 have no dynamic configuration" },
+  config: {
+    "no-node": "servers before 3.5, and ClickHouse Keeper before 23.7, have no dynamic configuration",
+  },
   reconfig: {
     "connection-loss": "the change may have been made: config shows the present members",
     "reconfig-disabled": "the servers need reconfigEnabled=true",
     "no-auth": "reconfig needs the super user, or w permission on /zookeeper/config",
-    unimplemented: "a standalone server cannot be reconfigured",
+    unimplemented:
+      "a standalone server cannot be reconfigured; ClickHouse Keeper needs enable_reconfiguration",
   },
   "*": {
     "not-a-hash":

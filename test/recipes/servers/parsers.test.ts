@@ -40,7 +40,7 @@ describe("srvr", () => {
 
   test("is parsed as ClickHouse Keeper writes it, with a zxid in decimal", () => {
     expect(parseSrvr(answers.SRVR_CLICKHOUSE)).toMatchObject({
-      release: "23.3.1.2823",
+      release: "Keeper 23.3.1.2823",
       zxid: 36n,
       mode: "leader",
       received: 12,

@@ -5,6 +5,7 @@
  * lock-znodes.ts reads what is there. Tickets without read permission are described by their name
  * and stat. A lost session or an aborted signal ends the call with its error.
  */
+import { kindOf } from "../../../session/node-kind.ts";
 import { joinPath } from "../../../session/path.ts";
 import type { Data, ReadOptions, Session } from "../../../session/session.ts";
 import { decodeRecord, describeParty, revokeRequest } from "../holder-record.ts";
@@ -86,7 +87,7 @@ export async function inspectLock(
   const queues = [arrange(queued), semaphore(path, found, nodes)];
   const kazoo = await kazooSemaphore(session, path, found, nodes, options);
   if (kazoo) queues.push(kazoo);
-  if (own.stat.ephemeralOwner !== 0n) queues.push(plain(path, own));
+  if (kindOf(own.stat) === "ephemeral") queues.push(plain(path, own));
   const limit = recordedLimit(own.data);
   const isSemaphore = kazoo ? limit?.by === "kazoo" : found.leases.length + found.queue.length > 0;
   return {
@@ -225,6 +226,6 @@ function layoutsOf(
   }
   if (found.leases.length + found.queue.length > 0) layouts.add("curator-semaphore");
   if (isKazooSemaphore) layouts.add("kazoo-semaphore");
-  if (found.own.stat.ephemeralOwner !== 0n) layouts.add("plain");
+  if (kindOf(found.own.stat) === "ephemeral") layouts.add("plain");
   return [...layouts];
 }

@@ -184,7 +184,10 @@ export async function fourLetterWord(
   throw new Error(answer.kind === "failed" ? answer.says : `${word} is not in the whitelist`);
 }
 
-/** `3.8.0, standalone`, by the server's `srvr`; undefined when it will not say. */
+/**
+ * `3.8.0, standalone` or `ClickHouse Keeper 24.8.1, leader`, by the server's `srvr`; undefined when
+ * it will not say.
+ */
 export async function describeServer(
   address: string,
   tls: TlsOptions | undefined,
@@ -192,7 +195,8 @@ export async function describeServer(
   const [server] = parseConnectString(address).servers;
   if (!server) return undefined;
   const answer = await fourLetterWord(server, "srvr", tls && { servername: server.host, ...tls });
-  const version = /version:\s*(\d+\.\d+\.\d+)/i.exec(answer)?.[1];
+  const number = /version:\s*v?(\d+\.\d+\.\d+)/i.exec(answer)?.[1];
+  const version = number && /^ClickHouse/.test(answer) ? `ClickHouse Keeper ${number}` : number;
   const mode = /^Mode: (\S+)/m.exec(answer)?.[1];
   return version && `${version}${mode === undefined ? "" : `, ${mode}`}`;
 }
