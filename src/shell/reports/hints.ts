@@ -21,7 +21,8 @@ const HINTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   addauth: { "auth-failed": "the server does not know the scheme or refused the credential" },
   config: {
-    "no-node": "servers before 3.5, and ClickHouse Keeper before 23.7, have no dynamic configuration",
+    "no-node":
+      "servers before 3.5, and ClickHouse Keeper before 23.7, have no dynamic configuration",
   },
   reconfig: {
     "connection-loss": "the change may have been made: config shows the present members",
