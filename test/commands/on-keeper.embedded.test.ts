@@ -56,6 +56,7 @@ const lines = (tree: string): Readonly<Record<string, readonly Line[]>> => ({
   rwlock: [],
   sem: [],
   elect: [],
+  once: [{ argv: ["once", "--status", "/t/job"] }],
   unlock: [{ argv: script("lock /t/locks/e", "unlock /t/locks/e") }],
   whoholds: [
     { argv: ["whoholds", "/t/locks/a"], exit: 1 },
@@ -83,6 +84,7 @@ const lines = (tree: string): Readonly<Record<string, readonly Line[]>> => ({
   serve: [],
   help: [{ argv: ["help"] }],
   version: [{ argv: ["version"] }],
+  settings: [{ argv: ["settings"] }],
   cd: [{ argv: script("cd /t", "ls"), stdout: /acl/ }],
   pwd: [{ argv: script("cd /t", "pwd"), stdout: /^\/t$/m }],
   connect: [],

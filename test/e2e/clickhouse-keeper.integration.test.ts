@@ -53,6 +53,7 @@ it.each([
   ["rwlock", ["rwlock", "read", "/l"]],
   ["sem", ["sem", "--limit", "2", "/l"]],
   ["elect", ["elect", "/l"]],
+  ["once", ["once", "--per", "week", "/l"]],
 ])("%s runs its command", async (_, words) => {
   const session = openSession(parseConnectString(server.address));
   const parent = await session.create("/run-", null, { mode: "persistentSequential" });
@@ -64,8 +65,11 @@ it.each([
   expect([code, String(stdout)]).toEqual([0, "done\n"]);
 });
 
-it("doctor names the server and its release", async () => {
-  const { stdout, stderr } = await runZksh(["-s", server.address, "doctor", "--json"]);
+it("doctor names the server and its release", async (context) => {
+  // A tree of its own: doctor tells of servers in detail where it has nothing else to say.
+  const quiet = await startEmbeddedServer({ dialect: "keeper" });
+  context.onTestFinished(() => quiet.stop());
+  const { stdout, stderr } = await runZksh(["-s", quiet.address, "doctor", "--json"]);
   expect(String(stdout)).toMatch(/"release":"Keeper 24\.8\.1\.1"/);
   expect(String(stdout)).not.toMatch(/"\/keeper/);
   expect(stderr).not.toMatch(/internal error|not on ClickHouse/);
