@@ -85,6 +85,8 @@ const lines = (tree: string): Readonly<Record<string, readonly Line[]>> => ({
   help: [{ argv: ["help"] }],
   version: [{ argv: ["version"] }],
   settings: [{ argv: ["settings"] }],
+  // Nothing is kept without a home directory.
+  undo: [{ argv: ["undo"], exit: 9 }],
   cd: [{ argv: script("cd /t", "ls"), stdout: /acl/ }],
   pwd: [{ argv: script("cd /t", "pwd"), stdout: /^\/t$/m }],
   connect: [],
