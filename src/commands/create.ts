@@ -3,10 +3,11 @@ import type { Result } from "../results/result.ts";
 import { checkedAcl } from "../session/acl.ts";
 import { createWithParents } from "../session/create-with-parents.ts";
 import { validatePath } from "../session/path.ts";
-import type { Acl, CreateMode } from "../session/session.ts";
+import type { Acl } from "../session/session.ts";
 import { mayBeCut, readBack } from "./acl-read-back.ts";
 import { acl, flag, newZnodePath, option, optional, required, ttl } from "./arguments.ts";
 import { type Context, defineCommand } from "./command.ts";
+import { howToCreate, type ModeFlags } from "./create-mode.ts";
 import { behindData, data, decodeBase64, literalFlag } from "./data.ts";
 import { fencedFlag, writerOf } from "./fenced.ts";
 import { refuseInTransaction } from "./transaction-step.ts";
@@ -116,37 +117,6 @@ async function unlessExists(
     if ((await session().exists(path, { signal })) === undefined) throw error;
     return undefined;
   }
-}
-
-interface ModeFlags {
-  readonly sequential: boolean;
-  readonly ephemeral: boolean;
-  readonly container: boolean;
-  readonly ttl: number | undefined;
-}
-
-function howToCreate(flags: ModeFlags, acl: readonly Acl[] | undefined) {
-  return {
-    mode: createMode(flags),
-    ...(acl && { acl }),
-    ...(flags.ttl !== undefined && { ttlMs: flags.ttl }),
-  };
-}
-
-function createMode({ sequential, ephemeral, container, ttl }: ModeFlags): CreateMode {
-  if (container && (sequential || ephemeral)) {
-    throw new UsageError(
-      "-c cannot be combined with -s or -e. Containers cannot be ephemeral or sequential.",
-    );
-  }
-  if (ttl !== undefined && ephemeral)
-    throw new UsageError("TTLs cannot be used with Ephemeral znodes");
-  if (ttl !== undefined && container)
-    throw new UsageError("TTLs cannot be used with Container znodes");
-  if (container) return "container";
-  if (ttl !== undefined) return sequential ? "persistentSequentialWithTtl" : "persistentWithTtl";
-  if (ephemeral) return sequential ? "ephemeralSequential" : "ephemeral";
-  return sequential ? "persistentSequential" : "persistent";
 }
 
 async function hashed(list: readonly Acl[]): Promise<readonly Acl[]> {

@@ -1,6 +1,7 @@
+import type { HelpRow } from "../../results/help.ts";
 import type { Topic } from "./help-topics.ts";
 
-const SINCE_ZOOKEEPER = [
+const SINCE_ZOOKEEPER: readonly HelpRow[] = [
   { term: "3.4", summary: "znodes, ACLs, transactions, watches that fire once, locks" },
   {
     term: "3.5",
@@ -18,7 +19,7 @@ const SINCE_ZOOKEEPER = [
   { term: "3.7", summary: "whoAmI" },
 ];
 
-const SINCE_KEEPER = [
+const SINCE_KEEPER: readonly HelpRow[] = [
   { term: "22.10", summary: "multiRead" },
   { term: "23.7", summary: "reconfig, if enable_reconfiguration is on; feature flags" },
   {
