@@ -3,6 +3,7 @@
  */
 import type { Control, Result } from "../results/result.ts";
 import type { MultiOp } from "../session/session.ts";
+import type { WriteRules } from "../session/write-rules.ts";
 import type {
   Argument,
   Flag,
@@ -50,6 +51,15 @@ interface Secret {
   readonly instead: string;
 }
 
+/** What is asked before a destructive command. */
+export interface Question {
+  readonly text: string;
+  /** What must be typed where a profile has `confirm`. */
+  readonly paths: readonly string[];
+  /** The rules of the server on which the command destroys something. Default: the session's. */
+  readonly rules?: WriteRules;
+}
+
 export interface Command<A extends Arguments = Arguments, O extends Options = Options> {
   /** The text of `help NAME` below the options. */
   readonly details?: string;
@@ -74,7 +84,7 @@ export interface Command<A extends Arguments = Arguments, O extends Options = Op
     context: Context,
     args: ArgumentValues<A>,
     options: OptionValues<O>,
-  ): Promise<string | undefined>;
+  ): Promise<Question | undefined>;
   /** Returns the password to ask for, or undefined if the line has it. */
   secret?(args: ArgumentValues<A>, options: OptionValues<O>): Secret | undefined;
   /**

@@ -48,7 +48,8 @@ export const deleteall = defineCommand({
     const { paths } = pathWords(args.path, args.paths);
     for (const path of paths) refuseProtected("deleteall", path, context.writes);
     if (max !== undefined) await refuseMany(context, paths, max);
-    return dryRun ? undefined : `Delete ${await describeTrees(context, paths)}?`;
+    if (dryRun) return undefined;
+    return { text: `Delete ${await describeTrees(context, paths)}?`, paths };
   },
   async *run(context, args, { batch, max, dryRun }) {
     const { paths } = pathWords(args.path, args.paths);

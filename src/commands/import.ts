@@ -35,7 +35,8 @@ export const importTree = defineCommand({
   async confirm(context, { file, path }, { prune, dryRun }) {
     if (!prune || dryRun) return undefined;
     const where = path ?? (file === "-" ? "the exported path" : await exportedPath(context, file));
-    return `Delete everything below ${where} that is not in ${file === "-" ? "stdin" : file}?`;
+    const text = `Delete everything below ${where} that is not in ${file === "-" ? "stdin" : file}?`;
+    return { text, paths: [where] };
   },
   async *run(
     context,

@@ -46,7 +46,12 @@ export const mv = defineCommand({
         await openMove(places, ends, { exact, signal: context.signal }),
         context.signal,
       );
-      return plan.kind === "transaction" ? undefined : question(ends, plan);
+      if (plan.kind === "transaction") return undefined;
+      return {
+        text: question(ends, plan),
+        paths: [formatPlace(ends.from)],
+        rules: writesAt(context, ends.from),
+      };
     } finally {
       await places.close();
     }

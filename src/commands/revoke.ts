@@ -35,9 +35,13 @@ export const revoke = defineCommand({
     const targets = await findTargets(context, path, node);
     if (targets.length === 0) return undefined;
     const who = nameAll(targets);
-    if (!force) return `Ask ${who} to release ${path}?`;
-    if (wait === undefined) return `Take ${path} away from ${who}? ${afterForce(targets)}`;
-    return `Ask ${who} to release ${path}, and take it away after ${formatDuration(wait)}? ${afterForce(targets)}`;
+    const paths = [path];
+    if (!force) return { text: `Ask ${who} to release ${path}?`, paths };
+    const then = afterForce(targets);
+    if (wait === undefined) return { text: `Take ${path} away from ${who}? ${then}`, paths };
+    const time = formatDuration(wait);
+    const text = `Ask ${who} to release ${path}, and take it away after ${time}? ${then}`;
+    return { text, paths };
   },
   async *run(context, { path }, { node, reason, wait, force }): AsyncGenerator<Result> {
     const { signal, program } = context;

@@ -52,7 +52,8 @@ export const setAcl = defineCommand({
     if (!recursive || dryRun) return undefined;
     refuseProtected("setAcl -R", path, context.writes);
     const list = mustHash ? hashDigests(given) : checkedAcl(given);
-    return `Set the ACL of ${await describeTree(context, path)} to ${list.map(formatAcl).join(",")}?`;
+    const tree = await describeTree(context, path);
+    return { text: `Set the ACL of ${tree} to ${list.map(formatAcl).join(",")}?`, paths: [path] };
   },
   run(context, { path, acl: given, version: positional }, options) {
     const list = options.hashDigests ? hashDigests(given) : checkedAcl(given);

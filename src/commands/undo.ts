@@ -24,7 +24,10 @@ export const undo = defineCommand({
   options: { onConflict: onConflictOption },
   async confirm(context) {
     const entry = await lastEntry(context);
-    return `Bring back ${describe(entry)}, as before ${entry.command} at ${entry.at}?`;
+    return {
+      text: `Bring back ${describe(entry)}, as before ${entry.command} at ${entry.at}?`,
+      paths: entry.trees.map(({ path }) => path),
+    };
   },
   async *run(context, _args, { onConflict }) {
     const store = storeOf(context);

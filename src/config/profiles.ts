@@ -83,6 +83,7 @@ export function writeRules(reader: SettingReader, profile: Profile | undefined):
   const rules = new WriteRules({
     ...(origin && { readOnly: { by: isOwnWish ? origin.source : origin.origin, isOwnWish } }),
     ...(profile && { protect: { by: `profile ${profile.name}`, globs: profile.protect } }),
+    wantsPathTyped: profile?.confirms ?? false,
   });
   return reader.isOn("write") ? rules.allowed() : rules;
 }

@@ -34,7 +34,7 @@ export interface Profile {
   readonly colour?: LabelColour | undefined;
   /** Globs of znodes that are not written to; what is below them is protected too. */
   readonly protect: readonly string[];
-  /** The path must be typed before a tree is deleted. */
+  /** Questions before destructive commands want the path typed instead of yes. */
   readonly confirms: boolean;
 }
 

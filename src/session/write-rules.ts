@@ -12,6 +12,8 @@ export interface WriteLimits {
     readonly isOwnWish: boolean;
   };
   readonly protect?: { readonly by: string; readonly globs: readonly string[] };
+  /** Questions before destructive commands are answered with the path. */
+  readonly wantsPathTyped?: boolean;
 }
 
 /** The calls that change znodes. */
@@ -39,10 +41,15 @@ export class WriteRules {
     return this.#globs.map(({ text }) => text);
   }
 
-  /** The same after --write. */
+  get wantsPathTyped(): boolean {
+    return this.#limits.wantsPathTyped ?? false;
+  }
+
+  /** The same after --write, which answers no question. */
   allowed(): WriteRules {
     const { readOnly } = this.#limits;
-    return new WriteRules(readOnly?.isOwnWish ? { readOnly } : {});
+    const { wantsPathTyped } = this;
+    return new WriteRules({ wantsPathTyped, ...(readOnly?.isOwnWish && { readOnly }) });
   }
 
   /** Throws RefusedError where nothing may be written. */

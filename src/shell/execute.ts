@@ -1,10 +1,11 @@
 /** Runs an invocation and writes its results. Every front end uses this. */
-import type { Context } from "../commands/command.ts";
+import type { Context, Question } from "../commands/command.ts";
 import { RefusedError } from "../errors.ts";
 import { ExitCode, exitCodeOfResult } from "../exit-codes.ts";
 import type { Io } from "../io/io.ts";
 import type { Rendered, Renderer, Status } from "../render/renderer.ts";
 import { type Control, isControl, type Result } from "../results/result.ts";
+import { escapeName } from "../text/escape.ts";
 import { shorten } from "../text/shorten.ts";
 import { Frame } from "./frame.ts";
 import {
@@ -135,6 +136,7 @@ async function askFirst(
     command.confirm ??
     (command.effect === "write" ? () => aboutGlobs(entry.name, globs) : undefined);
   const question = given === "yes" ? undefined : await ask?.(context, args, options);
+  const typed = question && wordsToType(question, context, globs);
   if (question === undefined && wanted === undefined) return context;
   const asker = typeof given === "function" ? given() : given;
   if (question !== undefined && asker !== "yes") {
@@ -143,11 +145,13 @@ async function askFirst(
       const dryRun = "dryRun" in command.options ? " (--dry-run shows what would happen)" : "";
       const message = `${entry.name} needs confirmation, and ${why}; add --yes to go ahead`;
       throw new RefusedError("needs-confirmation", message, {
-        hint: `the question: ${question}${dryRun}`,
+        hint: `the question: ${question.text}${dryRun}`,
       });
     }
-    if (!(await asker.confirm(question, context.signal)))
-      throw new RefusedError("declined", "nothing was done");
+    const isAgreed = await (typed === undefined
+      ? asker.confirm(question.text, context.signal)
+      : agreesByTyping(asker, { text: question.text, typed }, context.signal));
+    if (!isAgreed) throw new RefusedError("declined", "nothing was done");
   }
   if (wanted === undefined) return context;
   if (asker === undefined || asker === "yes") {
@@ -163,6 +167,35 @@ async function askFirst(
   return { ...context, input: { ...context.input, secret } };
 }
 
+/**
+ * What a profile with `confirm` wants typed: the paths of a question as the user sees them, and a
+ * glob instead of what it stands for. Undefined where a yes is enough.
+ */
+function wordsToType(
+  { paths, rules }: Question,
+  { writes }: Context,
+  globs: readonly MatchedGlob[],
+): string | undefined {
+  if (!(rules ?? writes).wantsPathTyped || paths.length === 0) return undefined;
+  const globOf = new Map(
+    globs.flatMap(({ glob, paths: matched }) => matched.map((path) => [path, glob])),
+  );
+  const words = new Set(paths.map((path) => globOf.get(path) ?? path));
+  return escapeName([...words].join(" ").trim());
+}
+
+/** An empty answer is a no; others than the paths are asked for again. */
+async function agreesByTyping(
+  asker: Asker,
+  { text, typed }: { readonly text: string; readonly typed: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const question = `${text} Type ${typed} to go ahead:`;
+  const check = (answer: string) =>
+    answer === "" || answer === typed ? undefined : `type ${typed}, or nothing to leave it`;
+  return (await asker.text({ question, check }, signal)) === typed;
+}
+
 /** The values of a line, and what its globs stand for. */
 interface LineValues {
   readonly args: Values;
@@ -176,14 +209,15 @@ const MAX_NAMED = 20;
 const MAX_NAME = 60;
 
 /** A line that writes must not change more than its author has thought of. */
-function aboutGlobs(command: string, globs: readonly MatchedGlob[]): string | undefined {
+function aboutGlobs(command: string, globs: readonly MatchedGlob[]): Question | undefined {
   if (globs.length === 0) return undefined;
   const paths = globs.flatMap((one) => one.paths);
   const named = paths.slice(0, MAX_NAMED).map((path) => shorten(path, MAX_NAME));
   const more = paths.length > named.length ? `, and ${paths.length - named.length} more` : "";
   const what = paths.length === 1 ? "1 znode" : `${paths.length.toLocaleString("en-US")} znodes`;
   const patterns = globs.map(({ glob }) => shorten(glob, MAX_NAME)).join(" and ");
-  return `${command} ${what} that match ${patterns} (${named.join(", ")}${more})?`;
+  const text = `${command} ${what} that match ${patterns} (${named.join(", ")}${more})?`;
+  return { text, paths };
 }
 
 class OneResult implements Running {

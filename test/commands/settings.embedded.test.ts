@@ -214,6 +214,20 @@ describe("a profile that protects paths", () => {
   });
 });
 
+describe("a profile with confirm", () => {
+  test("deletes nothing without a terminal, unless --yes is given", async () => {
+    store({ profiles: { p: { server: one.address, confirm: true } } });
+    await zksh(["@p", "create", "-p", "/sure/a", "x"]);
+    for (const line of ["deleteall /sure", "delete /sure/*", "deleteall --write /sure"])
+      expect(await zksh(["@p", "-c", line]), line).toMatchObject({
+        code: 9,
+        stderr: expect.stringContaining("needs confirmation, and there is no terminal"),
+      });
+    expect((await zksh(["@p", "get", "/sure/a"])).stdout).toBe("x");
+    expect((await zksh(["@p", "deleteall", "--yes", "/sure"])).code).toBe(0);
+  });
+});
+
 describe("aliases", () => {
   beforeEach(() => {
     const aliases = {

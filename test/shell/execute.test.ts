@@ -121,6 +121,59 @@ describe("execute", () => {
     expect(await run()).toBe(0);
   });
 
+  describe("where the rules want the path typed", () => {
+    const writes = new WriteRules({ wantsPathTyped: true });
+
+    function ask(answer: string, paths: readonly string[], rules = writes) {
+      const asked: string[] = [];
+      const { run } = prepare(
+        {
+          effect: "write",
+          confirm: async () => ({ text: "Delete them?", paths, rules }),
+          run: async () => deleted("/a"),
+        },
+        {
+          asker: {
+            confirm: async () => true,
+            async text({ question, check }) {
+              asked.push(question, String(check?.(answer)));
+              return answer;
+            },
+            secret: async () => "",
+          },
+        },
+      );
+      return { run, asked };
+    }
+
+    test("a command runs once they are typed", async () => {
+      const { run, asked } = ask("/a /b", ["/a", "/b"]);
+      expect(await run()).toBe(0);
+      expect(asked).toEqual(["Delete them? Type /a /b to go ahead:", "undefined"]);
+    });
+
+    test("nothing typed is a no", async () => {
+      const { run, asked } = ask("", ["/a"]);
+      await expect(run()).rejects.toThrow("nothing was done");
+      expect(asked[1]).toBe("undefined");
+    });
+
+    test("other words, and yes, are asked for again", async () => {
+      const { run, asked } = ask("y", ["/a"]);
+      await expect(run()).rejects.toThrow("nothing was done");
+      expect(asked[1]).toBe("type /a, or nothing to leave it");
+    });
+
+    test("control characters are typed as they are shown", async () => {
+      expect(await ask("/a\\x1bb", ["/a\x1bb"]).run()).toBe(0);
+    });
+
+    test("--write answers nothing", async () => {
+      const { run } = ask("", ["/a"], writes.allowed());
+      await expect(run()).rejects.toThrow("nothing was done");
+    });
+  });
+
   test("throws what the command throws", async () => {
     const { run } = prepare({ run: () => Promise.reject(new Error("no luck")) });
     await expect(run()).rejects.toThrow("no luck");

@@ -42,7 +42,11 @@ export const settingsTopic: Topic = {
           summary:
             '["/kafka/**"]: refuses writes to what matches and below it; --write allows them. Tickets of locks are no such writes',
         },
-        { term: "confirm", summary: "true asks for the path before a tree is deleted" },
+        {
+          term: "confirm",
+          summary:
+            "true: questions before deleteall, mv, import --prune and globs want the path, not y; --yes answers them",
+        },
       ],
     },
     {
