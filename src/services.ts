@@ -38,7 +38,7 @@ export const processServices: Services = {
   },
   async readSettingsFile(path) {
     // Most users have none, and every start looks for it.
-    if (!lstatSync(path, { throwIfNoEntry: false })) return undefined;
+    if (isMissing(path)) return undefined;
     const { readOwn } = await import("./io/own-file.ts");
     const { text, mode } = await readOwn(path);
     return {
@@ -72,3 +72,13 @@ export const processServices: Services = {
     };
   },
 };
+
+function isMissing(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    // The home directory, or one below it, is a file.
+    if (error instanceof Error && "code" in error && error.code === "ENOTDIR") return true;
+    throw error;
+  }
+}
