@@ -13,7 +13,8 @@ export const help = defineCommand({
   async run({ program }, { subject }) {
     if (subject === undefined) {
       const pages = topics.map(({ name, summary }) => ({ term: `help ${name}`, summary }));
-      return { kind: "help", groups: byGroup(program.commands), topics: pages };
+      const aliases = Array.from(program.aliases, ([term, summary]) => ({ term, summary }));
+      return { kind: "help", groups: byGroup(program.commands), topics: pages, aliases };
     }
     const entry = findCommand(program.commands, subject);
     if (entry) return manual(entry);

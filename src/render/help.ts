@@ -9,9 +9,11 @@ const WIDTH = 80;
 /** Options and paths are for copying. */
 const WHOLE = { keepsWords: true };
 
-export function textHelp({ groups, topics }: HelpResult, { theme }: View): string {
-  const indent = Math.max(...groups.map(({ title }) => displayWidth(title))) + 2;
-  const lines = groups.map(({ title, rows }) => {
+export function textHelp({ groups, topics, aliases }: HelpResult, { theme }: View): string {
+  const own = { title: "Your aliases", rows: aliases };
+  const listed = aliases.length > 0 ? [...groups, own] : groups;
+  const indent = Math.max(...listed.map(({ title }) => displayWidth(title))) + 2;
+  const lines = listed.map(({ title, rows }) => {
     const names = wrapText(rows.map(({ term }) => term).join("  "), WIDTH - indent, {
       ...WHOLE,
       gap: "  ",

@@ -11,6 +11,8 @@ export interface HelpResult {
   readonly kind: "help";
   readonly groups: readonly { readonly title: string; readonly rows: readonly HelpRow[] }[];
   readonly topics: readonly HelpRow[];
+  /** The lines that the settings file has names for. */
+  readonly aliases: readonly HelpRow[];
 }
 
 /** A page that is not about one command. A section is a table, a text, or both. */

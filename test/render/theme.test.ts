@@ -90,6 +90,7 @@ const results: Record<string, Result> = {
     kind: "help",
     groups: [{ title: "Znodes", rows: [{ term: "get", summary: "" }] }],
     topics: [],
+    aliases: [],
   },
 };
 

@@ -27,6 +27,8 @@ export interface Completion {
 
 export interface CompletionSources {
   readonly commands: readonly CommandEntry[];
+  /** The names that the settings file has for lines. */
+  readonly aliases?: Iterable<string>;
   readonly cwd: string;
   /** The candidates for `unlock`. */
   readonly heldLocks?: readonly string[];
@@ -42,7 +44,9 @@ export async function complete(before: string, sources: CompletionSources): Prom
   const at = commandIndex(words.map(({ text }) => text));
   if (at < 0) {
     const isOption = word.text.startsWith("-");
-    const names = isOption ? ONE_LINE_OPTIONS : commandNames(sources.commands, word.text);
+    const names = isOption
+      ? ONE_LINE_OPTIONS
+      : [...commandNames(sources.commands, word.text), ...(sources.aliases ?? [])];
     return finish(before, { word, words: [] }, names);
   }
   const entry = findCommand(sources.commands, words[at]?.text ?? "");

@@ -51,6 +51,7 @@ export class Tab {
       // A failure is not worth a message while a line is being typed.
       complete(before, {
         commands: frontEnd.program.commands,
+        aliases: frontEnd.program.aliases.keys(),
         cwd: state.cwd,
         heldLocks: [...state.heldLocks.keys()],
         list,

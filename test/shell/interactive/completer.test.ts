@@ -59,6 +59,12 @@ describe("complete", () => {
     expect((await at(text)).text).toBe(wanted);
   });
 
+  test("completes the names of the settings file, beside those of commands", async () => {
+    const sources = { commands, aliases: ["treeall", "lsx"], cwd: "/", list: async () => ({}) };
+    expect((await complete("treea", sources)).text).toBe("treeall ");
+    expect((await complete("ls", sources)).shown).toContain("lsx");
+  });
+
   test.each([
     ["ls /evil/osc", "osc\u001b]52;c;x\u0007\n'"],
     ["ls /evil/zero", 'zero\u200b"'],
