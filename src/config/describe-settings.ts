@@ -1,6 +1,8 @@
 /** The settings in use, for `settings`: what each is, and where it comes from. */
 import type { SettingRow } from "../results/shell.ts";
 import { type GlobalName, type GlobalOption, globalOptions } from "./global-options.ts";
+import { pagerSetting } from "./pager-setting.ts";
+import type { Variables } from "./setting-reader.ts";
 import type { Settings } from "./settings.ts";
 import type { SettingsFile } from "./stored-settings.ts";
 
@@ -21,6 +23,7 @@ const NOT_LISTED: readonly string[] = ["command", "file", "json", "waitforconnec
 export function describeSettings(
   { reader, profile, habits, isEmbedded }: Settings,
   file: SettingsFile | undefined,
+  env: Variables,
 ): SettingRow[] {
   const options: readonly GlobalOption[] = globalOptions;
   const rows = options
@@ -28,18 +31,19 @@ export function describeSettings(
     .flatMap((option) => optionRow(option, reader));
   const owner = profile && `profile ${profile.name}`;
   const stored = "the settings file";
+  const pager = pagerSetting(env, habits);
   const own = (name: string, value: unknown, origin: string | undefined): SettingRow[] =>
-    value === undefined || origin === undefined ? [] : [{ name, value: textOf(value), origin }];
+    value === undefined || origin === undefined ? [] : [{ name, value: String(value), origin }];
   return [
     ...rows,
     ...own("label", profile?.label, owner),
     ...own("colour", profile?.colour, owner),
     ...own("protect", profile?.protect.length ? profile.protect.join(" ") : undefined, owner),
     ...own("confirm", profile?.confirms || undefined, owner),
-    ...own("pager", habits.pager, stored),
-    ...own("history", habits.history, stored),
-    ...own("journal", habits.journal, stored),
-    ...own("undo", habits.undo, stored),
+    { name: "pager", value: String(pager.value), origin: pager.origin },
+    // 0 is how false is kept.
+    ...own("history", habits.history === 0 ? false : habits.history, stored),
+    ...own("undo", habits.undo === 0 ? false : habits.undo, stored),
     ...Array.from(file?.aliases ?? [], ([name, value]) => ({
       name: `aliases.${name}`,
       value,
@@ -64,8 +68,4 @@ function withoutPassword(name: string, value: string): string {
   if (name !== "sasl") return value;
   const [mechanism = "", user = "", ...password] = value.split(":");
   return password.length > 0 ? `${mechanism}:${user}:***` : value;
-}
-
-function textOf(value: unknown): string {
-  return String(value);
 }

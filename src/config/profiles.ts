@@ -4,7 +4,12 @@ import { WriteRules } from "../session/write-rules.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { GlobalFlags } from "./global-options.ts";
 import { SettingReader, type Variables } from "./setting-reader.ts";
-import type { Profile, SettingsFile, StoredLayer } from "./stored-settings.ts";
+import {
+  type Profile,
+  type SettingsFile,
+  type StoredLayer,
+  settingsPath,
+} from "./stored-settings.ts";
 
 /** The profile in use. */
 export interface ChosenProfile extends Profile {
@@ -37,7 +42,8 @@ export function chooseProfile(flags: GlobalFlags, source: Source): ChosenProfile
   const stored = file && !namesServers ? [file.defaults] : [];
   const named = new SettingReader(flags, env, stored).origin("profile");
   if (named === undefined) return undefined;
-  const profile = findProfile(named.value.replace(/^@/, ""), source);
+  const isLeftOut = new SettingReader(flags, env).isOn("no-config");
+  const profile = findProfile(named.value.replace(/^@/, ""), { ...source, isLeftOut });
   const isOnLine = given.size > 0;
   return {
     ...profile,
@@ -50,18 +56,30 @@ export function chooseProfile(flags: GlobalFlags, source: Source): ChosenProfile
 }
 
 /** Throws UsageError for a profile that is not in the file. */
-function findProfile(name: string, { env, file }: Source): Profile {
+function findProfile(
+  name: string,
+  { env, file, isLeftOut }: Source & { readonly isLeftOut: boolean },
+): Profile {
   const found = file?.profiles.get(name);
   if (found) return found;
-  const why = env.ZKSH_NO_CONFIG
-    ? "ZKSH_NO_CONFIG is set"
+  const why = isLeftOut
+    ? "--no-config or ZKSH_NO_CONFIG leaves the settings file out"
     : file
       ? `${file.path} does not have it`
-      : "there is no settings file, or --no-config leaves it out";
+      : "there is no settings file";
   throw new UsageError(`unknown profile ${name}: ${why}`, {
     reason: "unknown-profile",
-    hint: didYouMean(name, file?.profiles.keys() ?? []) ?? "zksh init makes a profile",
+    hint:
+      didYouMean(name, file?.profiles.keys() ?? []) ??
+      (isLeftOut ? "use the file, or name the servers with --server" : example(name, env)),
   });
+}
+
+function example(name: string, env: Variables): string {
+  const path = settingsPath(env);
+  if (path === undefined) return "the settings file is below HOME, which is not set";
+  const profiles = { profiles: { [name]: { server: "HOST:2181" } } };
+  return `write it to ${path}: ${JSON.stringify(profiles)}`;
 }
 
 /** The parts of the file that count, the first before the second. */

@@ -44,8 +44,6 @@ export interface Habits {
   readonly pager?: string | false;
   /** The number of lines that the history keeps; 0 for none. */
   readonly history?: number;
-  /** Whether writes are listed for `journal`. */
-  readonly journal?: boolean;
   /** The bytes that `undo` keeps of one command at most; 0 for nothing. */
   readonly undo?: number;
 }

@@ -254,7 +254,8 @@ export class FrontEnd {
       settings: async () => {
         const { describeSettings } = await import("../config/describe-settings.ts");
         const { file } = this.runtime;
-        return { rows: describeSettings(this.settingsAt(state.target), file), file: file?.path };
+        const rows = describeSettings(this.settingsAt(state.target), file, io.env);
+        return { rows, file: file?.path };
       },
     };
   }

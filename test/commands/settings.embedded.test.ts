@@ -95,6 +95,13 @@ describe("profiles", () => {
       code: 2,
       stderr: expect.stringContaining("unknown profile oen"),
     });
+    expect((await zksh(["@prod", "ls", "/"])).stderr).toBe(
+      `error: unknown profile prod: ${fileName()} does not have it\n` +
+        `  write it to ${fileName()}: {"profiles":{"prod":{"server":"HOST:2181"}}}\n`,
+    );
+    expect((await zksh(["--no-config", "@one", "ls", "/"])).stderr).toContain(
+      "unknown profile one: --no-config or ZKSH_NO_CONFIG leaves the settings file out",
+    );
   });
 
   test("hold for the program, not for one line, which is told what to type", async () => {
@@ -258,6 +265,9 @@ describe("aliases", () => {
     expect(shadow.stderr).toContain(
       "the alias ls of the settings file is not used: ls is a command",
     );
+    const overview = (await zksh(["-q", "help"])).stdout;
+    expect(overview).toMatch(/^Your aliases +ll {2}j {2}loop {2}two {2}who$/m);
+    expect((await zksh(["-q", "--no-config", "help"])).stdout).not.toContain("aliases");
     expect(await zksh(["-q", "@one", "loop"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("unknown command 'loop'"),
@@ -298,6 +308,7 @@ describe("settings", () => {
       ["color", "auto", "default"],
       ["label", "P", "profile p"],
       ["protect", "/a", "profile p"],
+      ["pager", "less -FRX", "default"],
     ]);
     const json = JSON.parse((await zksh(["@p", "settings", "--json"])).stdout);
     expect(json.settings.server).toEqual({ value: one.address, origin: "profile p" });

@@ -11,7 +11,8 @@ const fileOf = (settings: object) =>
 /** The value of a setting, and where it comes from. */
 function setting(name: string, flags: GlobalFlags, env: Record<string, string>, settings: object) {
   const file = fileOf(settings);
-  const rows = describeSettings(readSettings(flags, { env, programName: "zksh", file }), file);
+  const read = readSettings(flags, { env, programName: "zksh", file });
+  const rows = describeSettings(read, file, env);
   const { value, origin } = rows.find((row) => row.name === name) ?? {};
   return [value, origin];
 }
@@ -236,6 +237,25 @@ describe("--write", () => {
       "ZKSH_READ_ONLY and --write contradict each other",
     );
   });
+});
+
+test.each([
+  [{ ZKSH_PAGER: "a", PAGER: "b" }, { pager: "c" }, ["a", "environment ZKSH_PAGER"]],
+  [{ PAGER: "b" }, { pager: "c" }, ["b", "environment PAGER"]],
+  [{ ZKSH_PAGER: "" }, { pager: "c" }, ["false", "environment ZKSH_PAGER"]],
+  [{}, { pager: "c" }, ["c", "the settings file"]],
+  [{}, { pager: false }, ["false", "the settings file"]],
+  [{}, {}, ["less -FRX", "default"]],
+])("with %j and %j the pager is %j", (env, settings, expected) => {
+  expect(setting("pager", {}, env, settings)).toEqual(expected);
+});
+
+test.each([
+  [{ history: false }, ["false", "the settings file"]],
+  [{ history: 10 }, ["10", "the settings file"]],
+  [{}, [undefined, undefined]],
+])("with %j the history is %j", (settings, expected) => {
+  expect(setting("history", {}, {}, settings)).toEqual(expected);
 });
 
 test("every option can be stored, or says that it cannot", () => {

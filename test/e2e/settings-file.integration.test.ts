@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/session/session.ts";
@@ -34,6 +34,34 @@ async function openShell(profile: object = {}, others: object = {}): Promise<Ter
   await terminal.shows(/connected to/, 20_000);
   return terminal;
 }
+
+test("the history of the settings file is off with false, and keeps its number of lines", async () => {
+  const file = join(home, ".local/state/zksh/history");
+  const off = await openShell({}, { history: false });
+  await off.enter("ls /");
+  await off.press("C-d");
+  await off.left();
+  expect(existsSync(file)).toBe(false);
+  mkdirSync(join(home, ".local/state/zksh"), { recursive: true });
+  writeFileSync(file, "get /one\nget /two\nget /three\n", { mode: 0o600 });
+  const two = await openShell({}, { history: 2 });
+  await two.enter("history");
+  await two.shows("get /three", 10_000);
+  expect(await two.screen()).not.toContain("get /one");
+  await two.press("C-d");
+  await two.left();
+  expect(readFileSync(file, "utf8")).toBe("get /two\nget /three\nhistory\n");
+}, 60_000);
+
+test("the pager of the settings file is used, unless a variable names another", async () => {
+  const names = Array.from({ length: 50 }, (_, index) => `/n${index}`);
+  for (const name of names) await session.create(name, Buffer.alloc(0));
+  store({ pager: "tr a-z A-Z", profiles: { prod: { server: session.connectString } } });
+  const list = (env: Record<string, string>) =>
+    terminals.open({ args: ["@prod", "ls", "-R", "/"], rows: 20, home, env });
+  await (await list({})).shows("/N49", 10_000);
+  await (await list({ ZKSH_PAGER: "sed s/^/own-/" })).shows("own-/n49", 10_000);
+}, 60_000);
 
 describe("a profile with confirm", () => {
   test("wants the path typed before a tree is deleted", async () => {

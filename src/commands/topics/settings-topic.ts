@@ -7,7 +7,8 @@ export const settingsTopic: Topic = {
     {
       text:
         "$XDG_CONFIG_HOME/zksh/config.json (default ~/.config/zksh/config.json) is JSON with comments " +
-        "and trailing commas. zksh init writes a first profile; --no-config starts without the file.",
+        "and trailing commas, mode 0600. --no-config starts without it. For example: " +
+        '{ "profiles": { "prod": { "server": "zk1:2181,zk2:2181" } }, "aliases": { "ll": "ls -l" } }',
     },
     {
       rows: [
@@ -54,10 +55,15 @@ export const settingsTopic: Topic = {
       rows: [
         { term: "profiles", summary: '{ "prod": { … } }' },
         { term: "profile", summary: "the profile for lines that name neither one nor a server" },
-        { term: "aliases", summary: '{ "ll": "ls -l" }: one line; never the name of a command' },
+        {
+          term: "aliases",
+          summary:
+            '{ "ll": "ls -l" }: one line; never the name of a command; help and TAB list them',
+        },
         { term: "output, color", summary: "as --output and --color" },
-        { term: "pager", summary: '"less -FRX", or false' },
-        { term: "history", summary: "the number of lines that are kept, or false" },
+        { term: "pager", summary: '"less -FRX", or false; ZKSH_PAGER and PAGER win over it' },
+        { term: "history", summary: "the number of lines that are kept (5000), or false: none" },
+        { term: "undo", summary: '"64m": what undo keeps of one command at most, or false' },
       ],
     },
     {

@@ -9,7 +9,7 @@ import type { Context } from "../context.ts";
 import type { UndoStore, UndoTree } from "./undo-store.ts";
 
 interface Destruction {
-  /** As it would be typed, for the journal of undo. */
+  /** As it would be typed. */
   readonly command: string;
   readonly session: Session;
   readonly paths: readonly string[];

@@ -1,14 +1,13 @@
 /**
- * Reads JSON with comments and trailing commas, and knows where each value stands: messages name
- * line and column, and a new member can be put in without touching the rest of the text.
+ * Reads JSON with comments and trailing commas, and knows where each value stands, so that
+ * messages name line and column.
  */
 import { UsageError } from "../../errors.ts";
 
 export interface JsonNode {
   readonly value: JsonValue;
-  /** Where the value begins, and where the text behind it begins. */
+  /** Where the value begins. */
   readonly start: number;
-  readonly end: number;
 }
 
 export interface JsonMember extends JsonNode {
@@ -64,7 +63,7 @@ class Parser {
     this.#skip();
     const start = this.#at;
     const value = this.#value(depth);
-    return { value, start, end: this.#at };
+    return { value, start };
   }
 
   #value(depth: number): JsonValue {
@@ -142,25 +141,4 @@ class Parser {
       hint: "--no-config starts zksh without the settings file",
     });
   }
-}
-
-/**
- * The text with a new member at the start of an object, and all else as it was. `indent` is that of
- * the object's members.
- */
-export function withMember(
-  text: string,
-  object: JsonNode,
-  {
-    name,
-    value,
-    indent,
-  }: { readonly name: string; readonly value: unknown; readonly indent: string },
-): string {
-  const lines = JSON.stringify(value, null, 2).replaceAll("\n", `\n${indent}`);
-  const isEmpty = object.value instanceof Map && object.value.size === 0;
-  const inside = object.start + 1;
-  const end = isEmpty ? `\n${indent.slice(2)}` : "";
-  const rest = isEmpty ? text.slice(inside).trimStart() : text.slice(inside);
-  return `${text.slice(0, inside)}\n${indent}${JSON.stringify(name)}: ${lines}${isEmpty ? "" : ","}${end}${rest}`;
 }

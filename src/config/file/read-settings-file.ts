@@ -35,7 +35,7 @@ export function readSettingsFile(file: FileText): SettingsFile {
 }
 
 const PROFILE_KEYS: readonly string[] = ["chroot", "label", "colour", "protect", "confirm"];
-const HABIT_KEYS: readonly string[] = ["pager", "history", "journal", "undo"];
+const HABIT_KEYS: readonly string[] = ["pager", "history", "undo"];
 const MAX_HISTORY = 100_000;
 
 type Members = ReadonlyMap<string, JsonMember>;
@@ -136,7 +136,6 @@ class FileReader {
         node.value === false ? false : this.#text("pager", node, "a command or false"),
       ),
       history: this.#optional(root, "history", (node) => this.#history(node)),
-      journal: this.#optional(root, "journal", (node) => this.#boolean("journal", node)),
       undo: this.#optional(root, "undo", (node) => this.#undo(node)),
     };
     return Object.fromEntries(Object.entries(habits).filter(([, value]) => value !== undefined));

@@ -24,32 +24,35 @@ export class History {
   /** Oldest first, without secrets. */
   readonly entries: string[];
   readonly #file: string | undefined;
+  readonly #max: number;
   #written: Promise<void> = Promise.resolve();
   #failure: string | undefined;
 
-  constructor(entries: readonly string[] = [], file?: string) {
+  constructor(entries: readonly string[] = [], file?: string, max = MAX_ENTRIES) {
     this.entries = [...entries];
     this.#file = file;
+    this.#max = max;
   }
 
   /**
    * The history in `file`, which need not exist. A file that cannot be read or belongs to another
    * user is left alone, and
-   * `failure` says why. It may be a link of our own to a file of our own.
+   * `failure` says why. It may be a link of our own to a file of our own. Of a file with more than
+   * `max` lines the last are kept; with 0 the file is not used.
    */
-  static async load(file: string | undefined): Promise<History> {
-    if (file === undefined) return new History();
+  static async load(file: string | undefined, max = MAX_ENTRIES): Promise<History> {
+    if (file === undefined || max === 0) return new History();
     try {
       const { text, path } = await readPrivate(file);
       const lines = text.split("\n").filter((line) => line !== "");
       // Two shells may have stored the same line one after the other.
-      const kept = lines.filter((line, index) => line !== lines[index - 1]).slice(-MAX_ENTRIES);
+      const kept = lines.filter((line, index) => line !== lines[index - 1]).slice(-max);
       // Not at every start: a rewrite can lose a line that another shell appends at that moment.
-      if (lines.length > MAX_ENTRIES * 1.2)
+      if (lines.length > max * 1.2)
         await replaceFile(path, kept.map((line) => `${line}\n`).join(""), 0o600);
-      return new History(kept.map(decode), file);
+      return new History(kept.map(decode), file, max);
     } catch (error) {
-      if (isMissing(error)) return new History([], file);
+      if (isMissing(error)) return new History([], file, max);
       const history = new History();
       history.#failure = reasonOf(error);
       return history;
@@ -70,7 +73,7 @@ export class History {
     const entry = redact(line.trimEnd());
     if (entry === this.entries.at(-1)) return undefined;
     this.entries.push(entry);
-    if (this.entries.length > MAX_ENTRIES) this.entries.shift();
+    if (this.entries.length > this.#max) this.entries.shift();
     if (this.#file !== undefined) this.#append(this.#file, entry);
     return entry;
   }

@@ -28,7 +28,7 @@ import { watchPrinter } from "./watch-printer.ts";
 export async function runRepl(frontEnd: FrontEnd, history?: History): Promise<number> {
   const { io, settings } = frontEnd;
   await frontEnd.askForPassword();
-  const lines = history ?? (await History.load(historyFile(io.env)));
+  const lines = history ?? (await History.load(historyFile(io.env), settings.habits.history));
   // Newest first; the arrow keys go through it.
   const recalled = lines.entries.toReversed();
   const editor = new LineEditor(io, recalled);

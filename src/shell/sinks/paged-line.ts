@@ -1,11 +1,12 @@
 /** Runs a line whose results go to a pager when they are longer than the screen. */
+import { pagerSetting } from "../../config/pager-setting.ts";
 import { InterruptedError } from "../../errors.ts";
 import { ExitCode } from "../../exit-codes.ts";
-import { type Io, ioWith, isBrokenPipe } from "../../io/io.ts";
+import { ioWith, isBrokenPipe } from "../../io/io.ts";
 import type { ShellChild } from "../../processes/child-requests.ts";
 import type { FrontEnd } from "../front-end.ts";
 import { PagedScreen } from "./paged-screen.ts";
-import { pagerCommand, pagerEnvironment } from "./pager.ts";
+import { pagerEnvironment } from "./pager.ts";
 
 /**
  * Calls `run` with a front end for the screen, and tells it whether the pager has the screen. Waits
@@ -21,7 +22,7 @@ export async function runPaged(
   let isQuit = false;
   const screen = new PagedScreen({
     io,
-    start: () => startPager(io, () => stop.abort(new InterruptedError())),
+    start: () => startPager(frontEnd, () => stop.abort(new InterruptedError())),
     onQuit() {
       isQuit = true;
       stop.abort(new InterruptedError());
@@ -43,9 +44,12 @@ export async function runPaged(
 }
 
 /** Undefined without a pager, or with one that is not installed. */
-async function startPager(io: Io, onInterrupt: () => void): Promise<ShellChild | undefined> {
-  const command = pagerCommand(io.env);
-  if (command === undefined) return undefined;
+async function startPager(
+  { io, settings }: FrontEnd,
+  onInterrupt: () => void,
+): Promise<ShellChild | undefined> {
+  const { value: command } = pagerSetting(io.env, settings.habits);
+  if (command === false) return undefined;
   const [program = ""] = command.split(/\s/, 1);
   const isPlainName = /^[\w./+-]+$/.test(program);
   if (isPlainName && (await io.processes.find(program)).kind !== "found") return undefined;

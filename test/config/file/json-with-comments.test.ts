@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import {
   type JsonNode,
   parseJsonWithComments,
-  withMember,
 } from "../../../src/config/file/json-with-comments.ts";
 
 /** The values alone, as JSON.parse returns them. */
@@ -60,29 +59,5 @@ describe("parseJsonWithComments", () => {
     const start = performance.now();
     expect(read(`${" \n// x /* \n".repeat(90_000)}{}`)).toEqual({});
     expect(performance.now() - start).toBeLessThan(1_000);
-  });
-});
-
-describe("withMember", () => {
-  const add = (text: string) => {
-    const root = parseJsonWithComments(text, "f");
-    return withMember(text, root, { name: "new", value: { x: 1 }, indent: "  " });
-  };
-
-  test.each([
-    ['{\n  // kept\n  "a": 1, // too\n}\n', { a: 1, new: { x: 1 } }],
-    ["{}", { new: { x: 1 } }],
-    ["{ /* nothing yet */ }\n", { new: { x: 1 } }],
-    ['// head\n{"a":[1,],}', { a: [1], new: { x: 1 } }],
-  ])("puts a member into %j and keeps the comments", (text, expected) => {
-    const longer = add(text);
-    expect(read(longer)).toEqual(expected);
-    for (const [comment] of text.matchAll(/\/\/[^\n]*|\/\*.*?\*\//g))
-      expect(longer).toContain(comment);
-  });
-
-  test("indents as the file does", () => {
-    expect(add('{\n  "a": 1\n}\n')).toBe('{\n  "new": {\n    "x": 1\n  },\n  "a": 1\n}\n');
-    expect(add("{}\n")).toBe('{\n  "new": {\n    "x": 1\n  }\n}\n');
   });
 });

@@ -16,7 +16,7 @@ describe("readSettingsFile", () => {
     const file = read(`{
       // for all
       "profile": "local", "output": "json", "timeout": "5s",
-      "pager": false, "history": 10, "journal": false, "undo": "1m",
+      "pager": false, "history": 10, "undo": "1m",
       "profiles": { "prod": {
         "server": "zk1,zk2", "chroot": "/app/", "label": "PROD", "colour": "red",
         "readOnly": true, "protect": ["/kafka/**"], "confirm": true,
@@ -24,7 +24,7 @@ describe("readSettingsFile", () => {
       "aliases": { "ll": "ls -s" },
     }`);
     expect([...file.defaults.values.keys()]).toEqual(["profile", "output", "timeout"]);
-    expect(file.habits).toEqual({ pager: false, history: 10, journal: false, undo: 1024 ** 2 });
+    expect(file.habits).toEqual({ pager: false, history: 10, undo: 1024 ** 2 });
     expect([...file.aliases]).toEqual([["ll", "ls -s"]]);
     const profile = file.profiles.get("prod");
     expect(profile).toMatchObject({

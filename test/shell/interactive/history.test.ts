@@ -92,6 +92,22 @@ describe("History", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
+  test("keeps as many lines as the settings want, and with 0 uses no file", async () => {
+    const file = fresh();
+    await kept(file, ...Array.from({ length: 30 }, (_, i) => `get /${i}`));
+    const ten = await History.load(file, 10);
+    expect([ten.entries.length, ten.entries[0]]).toEqual([10, "get /20"]);
+    expect(readFileSync(file, "utf8").split("\n").length).toBe(11);
+    ten.add("get /new");
+    await ten.flushed();
+    expect([ten.entries.length, ten.entries[9]]).toEqual([10, "get /new"]);
+    const none = await History.load(file, 0);
+    expect(none.entries).toEqual([]);
+    none.add("get /secret");
+    await none.flushed();
+    expect(readFileSync(file, "utf8")).not.toContain("secret");
+  });
+
   test("follows a link of our own to a file of our own, and keeps the link", async () => {
     const [file, elsewhere] = [fresh(), join(temporaryDirectory("dotfiles"), "zksh-history")];
     mkdirSync(dirname(file), { recursive: true });
