@@ -1,5 +1,13 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startEmbeddedServer } from "../../src/embedded/server.ts";
 import { removeDirectory, temporaryDirectory } from "../support/tracked-process.ts";
@@ -76,6 +84,43 @@ describe("the settings file", () => {
     const listed = await zksh(["--profile", "s", "settings"]);
     expect(listed.stdout).toContain("sasl\tdigest:bob:***\n");
     expect(listed.stdout + listed.stderr).not.toContain("secret");
+  });
+});
+
+describe("a settings file that is not ours", () => {
+  const OTHER_USER = 65_534;
+  const refused = async (why: string) => {
+    expect(await zksh(["-s", one.address, "exists", "/"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`cannot read the settings file: ${why}`),
+    });
+    expect((await zksh(["--no-config", "-s", one.address, "exists", "/"])).code).toBe(0);
+  };
+
+  test("is refused, and so are its directory and a link of another user", async () => {
+    store({ profiles: servers() });
+    chownSync(fileName(), OTHER_USER, OTHER_USER);
+    await refused(`${fileName()} belongs to another user`);
+    store({ profiles: servers() });
+    chownSync(fileName(), process.geteuid?.() ?? 0, 0);
+    chownSync(dirname(fileName()), OTHER_USER, OTHER_USER);
+    await refused(`${dirname(fileName())} belongs to another user`);
+    chownSync(dirname(fileName()), process.geteuid?.() ?? 0, 0);
+    renameSync(fileName(), join(home, "settings"));
+    symlinkSync(join(home, "settings"), fileName());
+    expect((await zksh(["@one", "exists", "/"])).code).toBe(0);
+    lchownSync(fileName(), OTHER_USER, OTHER_USER);
+    await refused(`${fileName()} belongs to another user`);
+  });
+
+  test("is refused where it is no plain file", async () => {
+    mkdirSync(fileName(), { recursive: true });
+    await refused(`EISDIR: ${fileName()} is a directory`);
+  });
+
+  test("is taken for none where the home is a file", async () => {
+    const env = { HOME: "/dev/null" };
+    expect((await zksh(["-s", one.address, "exists", "/"], { env })).code).toBe(0);
   });
 });
 
