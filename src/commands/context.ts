@@ -42,9 +42,9 @@ export interface Context {
   readonly program: Program;
   readonly servers: Servers;
   /** What `undo` can bring back; undefined where the settings or the system allow none. */
-  readonly undoStore: UndoStore | undefined;
+  undoStore(): Promise<UndoStore | undefined>;
   /** The same where commands keep what they destroy: only for a person at a terminal. */
-  readonly undo: UndoStore | undefined;
+  undo(): Promise<UndoStore | undefined>;
   /** The settings of this line, and the file that they are in part from. */
   settings(): Promise<{ readonly rows: readonly SettingRow[]; readonly file: string | undefined }>;
 }

@@ -30,7 +30,7 @@ export const undo = defineCommand({
     };
   },
   async *run(context, _args, { onConflict }) {
-    const store = storeOf(context);
+    const store = await storeOf(context);
     const entry = await lastEntry(context);
     for (const { path } of entry.trees) refuseProtected("undo", path, context.writes);
     if (onConflict === undefined) await refuseNewer(context, entry);
@@ -41,15 +41,16 @@ export const undo = defineCommand({
   },
 });
 
-function storeOf({ undoStore }: Context): UndoStore {
-  if (undoStore) return undoStore;
+async function storeOf(context: Context): Promise<UndoStore> {
+  const store = await context.undoStore();
+  if (store) return store;
   throw new RefusedError("no-undo", "undo keeps nothing", {
     hint: 'there is no home directory, or the settings file has "undo": false',
   });
 }
 
 async function lastEntry(context: Context): Promise<UndoEntry> {
-  const entry = await storeOf(context).last();
+  const entry = await (await storeOf(context)).last();
   if (entry === undefined)
     throw new OperationError("nothing-to-undo", "there is nothing to undo", {
       hint: "only what was destroyed on a terminal is kept: help undo",

@@ -3,6 +3,7 @@
  * and builds the context of a command.
  */
 import type { Context, Program } from "../commands/command.ts";
+import type { UndoStore } from "../commands/undo/undo-store.ts";
 import type { GlobalFlags } from "../config/global-options.ts";
 import { checkedOptions, sessionOptions } from "../config/session-options.ts";
 import { lineSettings, type Settings } from "../config/settings.ts";
@@ -22,7 +23,6 @@ import { interviewOn } from "./interview.ts";
 import type { Dialect } from "./parsing/parser.ts";
 import type { Runtime } from "./runtime.ts";
 import type { ShellState } from "./shell-state.ts";
-import { undoStoreOf } from "./undo-store.ts";
 
 /** A statement before it runs. */
 export interface Line {
@@ -244,13 +244,8 @@ export class FrontEnd {
       server: { start: startServer },
       program,
       servers: this.#servers(state, signal),
-      get undoStore() {
-        return undoStoreOf(io.env, frontEnd.settings);
-      },
-      get undo() {
-        const isAtTerminal = io.stdin.isTTY && io.stdout.isTTY;
-        return isAtTerminal ? undoStoreOf(io.env, frontEnd.settings) : undefined;
-      },
+      undoStore: () => this.#undoStore(),
+      undo: async () => (io.stdin.isTTY && io.stdout.isTTY ? this.#undoStore() : undefined),
       settings: async () => {
         const { describeSettings } = await import("../config/describe-settings.ts");
         const { file } = this.runtime;
@@ -258,6 +253,11 @@ export class FrontEnd {
         return { rows, file: file?.path };
       },
     };
+  }
+
+  async #undoStore(): Promise<UndoStore | undefined> {
+    const { undoStoreOf } = await import("./undo-store.ts");
+    return undoStoreOf(this.runtime.io.env, this.settings);
   }
 
   #servers(state: ShellState, signal: AbortSignal): Context["servers"] {

@@ -109,6 +109,8 @@ describe("--embedded", () => {
     );
     await terminal.enter("create /a hello");
     await terminal.shows(/Created \/a/);
+    // It would stand between the line and its answer.
+    await terminal.shows(/connected to/);
     await terminal.enter("get /a");
     await terminal.shows(/get \/a\nhello/);
     await terminal.press("C-d");

@@ -10,6 +10,9 @@ import { removeDirectory, temporaryDirectory } from "../support/tracked-process.
 import { runZksh, startZksh } from "../support/zksh-process.ts";
 import { startServer, type ZooKeeperServer } from "../support/zookeeper-server.ts";
 
+/** Znodes of other examples would be findings. */
+const ALONE = "deleteall /[a-y]*; create /app; setAcl /app auth::cdrwa";
+
 /** What stands before an example in its script, where /app as it is made below is not enough. */
 const BEFORE: Readonly<Record<string, string>> = {
   "create -p /app/config '{\"debug\":false}'": "deleteall /app",
@@ -28,9 +31,9 @@ const BEFORE: Readonly<Record<string, string>> = {
   "wait-for /app/config value ready -w 30s": "set /app/config ready",
   "removewatches /app": "addWatch /app",
   "removewatches /app/config -d": "get -w /app/config",
-  doctor: "setAcl /app auth::cdrwa",
-  "doctor --max-znodes 1000000": "setAcl /app auth::cdrwa",
-  "doctor --test-write": "setAcl /app auth::cdrwa",
+  doctor: ALONE,
+  "doctor --max-znodes 1000000": ALONE,
+  "doctor --test-write": ALONE,
   "listquota /app": "setquota -n 100 /app",
   "delquota /app": "setquota -n 100 /app",
   "delquota -b /app": "setquota -b 100 /app",
@@ -45,8 +48,6 @@ const BEFORE: Readonly<Record<string, string>> = {
   "grep -F '10.0.0.7' /": "set /app/config host=10.0.0.7",
   "grep -l timeout /app": "set /app/config timeout=1",
   "grep -z error /app": "set /app/config error",
-  "cp -r --on-conflict overwrite /staging/app /live/app":
-    "create --if-missing /staging; create --if-missing /staging/app; create --if-missing /live",
   "mv /app/config /app/settings": "create --if-missing /app/config",
   "mv /app/old /archive/": "create --if-missing /app/old; create /archive",
   "diff /app /app.old": "cp -r --on-conflict overwrite /app /app.old",
@@ -65,6 +66,8 @@ type Reason =
   | "names a session"
   | "needs a terminal"
   | "needs an ensemble"
+  | "needs a profile"
+  | "needs something to undo"
   | "needs other servers";
 const OTHERWISE: Readonly<Record<string, Reason>> = {
   "watch /app/config": "never ends",
@@ -87,6 +90,10 @@ const OTHERWISE: Readonly<Record<string, Reason>> = {
   "diff -q /app zk://zk2:2181/app": "needs other servers",
   "reconfig -add 'server.4=zk4:2888:3888;2181'": "needs an ensemble",
   "reconfig -remove 3": "needs an ensemble",
+  "cp -r @prod:/app file:app": "needs a profile",
+  "connect @prod": "needs a profile",
+  undo: "needs something to undo",
+  "undo --yes": "needs something to undo",
   "reconfig -file members.cfg": "needs an ensemble",
 };
 
@@ -203,6 +210,16 @@ describe("the example", () => {
   test.each(named("needs an ensemble"))("%s reaches the server", async (example) => {
     const { code, stderr } = await zksh(example);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/reconfig/i)]);
+  });
+
+  test.each(named("needs a profile"))("%s misses the profile", async (example) => {
+    const { code, stderr } = await zksh(example);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("unknown profile prod")]);
+  });
+
+  test.each(named("needs something to undo"))("%s finds nothing to undo", async (example) => {
+    const { code, stderr } = await zksh(example);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("there is nothing to undo")]);
   });
 
   test("that is listed here is one", () => {

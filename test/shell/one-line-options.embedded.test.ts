@@ -28,6 +28,8 @@ const LINES: Readonly<Record<string, string>> = {
   elect: "elect --leader /scheduler",
   lock: "lock /deploy -- deploy.sh",
   serve: "serve --port none",
+  // It prints the settings of the program, which options of one line do not change.
+  settings: "settings all",
   watch: "watch --count none /app",
 };
 

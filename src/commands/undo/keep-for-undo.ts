@@ -27,7 +27,8 @@ export async function* keepForUndo(
   context: Context,
   destruction: Destruction,
 ): AsyncGenerator<Result, KeptForUndo> {
-  const { undo, input } = context;
+  const { input } = context;
+  const undo = await context.undo();
   if (undo === undefined) return async () => {};
   const { command, session, movedTo } = destruction;
   const id = undo.newId();

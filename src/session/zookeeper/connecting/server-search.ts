@@ -288,6 +288,7 @@ export class ServerSearch {
    * quorum: the four-letter word tells which it is, and the search need not go on in vain.
    */
   async #blamePassword(endpoint: Endpoint): Promise<void> {
+    if (this.#handshake.hasMetServer) return;
     const release = await this.#releases.say(endpoint);
     if (release?.product !== "ClickHouse Keeper") return;
     if (this.#isStopped || this.#handshake.hasMetServer) return;

@@ -5,6 +5,7 @@ import type { Session } from "../../../../src/session/session.ts";
 import { openSession } from "../../../../src/session/zookeeper/client.ts";
 import { eventually, sleep } from "../../../support/eventually.ts";
 import {
+  type FakeConnection,
   type FakeServer,
   type FakeServerOptions,
   startFakeServer,
@@ -64,6 +65,21 @@ async function tapped(
     if (direction === "to-server") writes.push(chunk);
   };
   return { proxy, writes, events };
+}
+
+/** The connections of a session, without those that ask a server that hung up what it is. */
+function sessionsOn(server: FakeServer): FakeConnection[] {
+  return server.connections.filter(({ handshake }) => handshake !== undefined);
+}
+
+/** Closes the connections of a session before the one of this number, which is accepted. */
+function closeUntil(number: number): NonNullable<FakeServerOptions["handshake"]> {
+  let seen = 0;
+  return (_request, connection) => {
+    if (++seen >= number) return ACCEPTED.subarray(4);
+    connection.close();
+    return null;
+  };
 }
 
 /** The opcodes of the frames behind the handshake's. */
@@ -148,7 +164,7 @@ describe("in the first flight", () => {
     Object.assign(server.options, { handshake: "normal", onRequest });
     connection?.close();
     await Promise.all(calls);
-    expect(server.connections[1]?.opcodes).toEqual([
+    expect(sessionsOn(server)[1]?.opcodes).toEqual([
       OP.getData,
       OP.create,
       OP.getData,
@@ -184,29 +200,21 @@ describe("in the first flight", () => {
 
 describe("when the first server drops the connection before its answer", () => {
   test("the read is made again on the next, and closeSession behind it", async () => {
-    const server = await start({
-      onConnection: () => {
-        server.options.handshake = server.connections.length < 3 ? "close" : "normal";
-      },
-    });
+    const server = await start({ handshake: closeUntil(3) });
     const auth = [{ scheme: "digest", credential: Buffer.from("a:secret") }];
     const session = open(server.address, { auth });
     const [read, closed] = [session.getData("/a"), session.close()];
     expect((await read).data?.toString()).toBe("x");
     await closed;
-    const flights = server.connections.map((connection) => connection.opcodes);
+    const flights = sessionsOn(server).map((connection) => connection.opcodes);
     expect(flights).toEqual([1, 2, 3].map(() => [OP.auth, OP.getData, OP.closeSession]));
   });
 
   test("the write is still made once", async () => {
-    const server = await start({
-      onConnection: () => {
-        server.options.handshake = server.connections.length < 2 ? "close" : "normal";
-      },
-    });
+    const server = await start({ handshake: closeUntil(2) });
     const session = open(server.address);
     expect(await session.create("/a", null)).toBe("/a");
-    expect(server.connections.map((connection) => connection.opcodes)).toEqual([[], [OP.create]]);
+    expect(sessionsOn(server).map((connection) => connection.opcodes)).toEqual([[], [OP.create]]);
   });
 
   test("the read fails with the connection when no server takes it", async () => {
