@@ -94,4 +94,18 @@ describe("a profile with confirm", () => {
     await terminal.shows("Deleted /globs/b", 10_000);
     expect(await session.getChildren("/globs")).toEqual([]);
   }, 60_000);
+
+  test("wants the place typed that mv takes a tree from", async () => {
+    await session.create("/from", Buffer.from("x"));
+    const server = session.connectString;
+    const profiles = { prod: { server }, guarded: { server, confirm: true } };
+    const terminal = await openShell({}, { profiles });
+    await terminal.enter("mv @guarded:/from /to");
+    await terminal.endsWith(/Type @guarded:\/from to go ahead:/, 10_000);
+    await terminal.press("Enter");
+    await terminal.shows("nothing was done", 10_000);
+    expect(await session.exists("/to")).toBeUndefined();
+    await terminal.enter("mv /from @guarded:/to");
+    await terminal.shows(/This is not atomic.*\(y\/N\)/, 10_000);
+  }, 60_000);
 });

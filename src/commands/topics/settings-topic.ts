@@ -24,20 +24,21 @@ export const settingsTopic: Topic = {
     {
       title: "In a profile, or outside for all of them",
       rows: [
-        { term: "server, chroot", summary: '"zk1:2181,zk2:2181", "/app"' },
+        { term: "server", summary: '"zk1:2181,zk2:2181"' },
         {
           term: "timeout, tlsCa, …",
           summary:
             'each option that says how to connect, in camel case or in an object: "tls": { "ca": "FILE" }, ' +
             '"sasl": "digest:USER", "authFile": "FILE"; relative files start at the settings file',
         },
+        { term: "readOnly", summary: "true refuses every write; --write allows it" },
       ],
     },
     {
       title: "Only in a profile",
       rows: [
+        { term: "chroot", summary: '"/app": what the profile sees as /; needs server beside it' },
         { term: "label, colour", summary: "a word in the prompt, and its colour" },
-        { term: "readOnly", summary: "true refuses every write; --write allows it" },
         {
           term: "protect",
           summary:
@@ -46,7 +47,7 @@ export const settingsTopic: Topic = {
         {
           term: "confirm",
           summary:
-            "true: questions before deleteall, mv, import --prune and globs want the path, not y; --yes answers them",
+            "true: the question before deleteall, mv, import --prune, revoke, undo, setAcl -R or a glob wants the path, not y; --yes answers it",
         },
       ],
     },
