@@ -270,6 +270,7 @@ describe("the prompt", () => {
     await terminal.enter("ls / | (cat > /dev/null; stty -a < /dev/tty)");
     await terminal.shows(/\bopost\b/);
     expect(await terminal.screen()).toMatch(/(^|\s)isig icanon/);
+    await terminal.endsWith("›");
     await terminal.press("C-d");
     const left = await terminal.left();
     expect(left).toMatchObject({ code: 0, after: left.before });

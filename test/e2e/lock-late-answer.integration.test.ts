@@ -61,9 +61,11 @@ it.for([
     says: /^$/,
   },
   {
-    name: "too late for that: it queues again, and the program runs once",
+    // Mostly it queues again. A beat that is answered in what is left, or a session that was given
+    // up before the answer came, need no other place in the queue.
+    name: "hardly any time is left: it proves the session or queues again, and runs the program once",
     lateMs: 0.85 * T,
-    says: /queuing again, at the end\n$/,
+    says: /^$|queuing again, at the end\n$/,
   },
 ])("$name", async ({ lateMs, says }, context) => {
   const scene = await Scene.at(context, server.address);
