@@ -25,6 +25,8 @@ import { removeDirectory, temporaryDirectory } from "../support/tracked-process.
 /** Where a command's first example would go on for ever, or needs what is not here. */
 const LINES: Readonly<Record<string, string>> = {
   addauth: "addauth digest ann:secret",
+  // The name of another server is looked up while this one is asked: any of both can be first.
+  cp: "cp /app/config /app/copy",
   elect: "elect --leader /scheduler",
   lock: "lock /deploy -- deploy.sh",
   serve: "serve --port none",
