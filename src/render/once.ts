@@ -3,9 +3,11 @@ import type { Run } from "../recipes/locks/once/runs.ts";
 import type { OnceFoundResult, OnceRunsResult } from "../results/locks.ts";
 import { escapeName } from "../text/escape.ts";
 import { age, ago } from "./age.ts";
+import { stepsView } from "./lock-progress.ts";
 import { namesFor, type Rendered, type View } from "./renderer.ts";
 import { isoTime } from "./stat.ts";
 import { tableLines } from "./table.ts";
+import { wrapText } from "./wrap-text.ts";
 
 /** On stderr, as all that is told of a lock: stdout is the command's. */
 export function textOnceFound(result: OnceFoundResult, view: View): Rendered {
@@ -14,12 +16,15 @@ export function textOnceFound(result: OnceFoundResult, view: View): Rendered {
   const who = escapeName(nameOf(run));
   const when = `${ago(view.now() - run.begunAt)}`;
   const next = `the next period begins at ${isoTime(period.endMs)}`;
-  if (what === "done")
-    return { err: `${escapeName(path)} is done: ${who} ran it ${when}${took(run)}; ${next}\n` };
   const times = attempts === 1 ? "once" : `${attempts} times`;
-  return {
-    err: `${escapeName(path)} has failed ${times} in this period, last ${when} by ${who}: ${stateOf(run)}; ${next}\n`,
-  };
+  const found =
+    what === "done"
+      ? `is done: ${who} ran it ${when}${took(run)}`
+      : `has failed ${times} in this period, last ${when} by ${who}: ${stateOf(run)}`;
+  const said = `${escapeName(path)} ${found}; ${next}`;
+  const { isTTY, columns } = stepsView(view);
+  const lines = isTTY ? wrapText(said, columns, { keepsWords: true }) : [said];
+  return { err: `${lines.join("\n")}\n` };
 }
 
 export function textOnceRuns({ path, runs }: OnceRunsResult, view: View): Rendered {
