@@ -9,7 +9,7 @@ export interface SettingsFile {
   /** Lines by the word that stands for them. */
   readonly aliases: ReadonlyMap<string, string>;
   readonly habits: Habits;
-  /** Somebody who reads the file could log in with it. */
+  /** A reader of the file could log in with it. */
   readonly hasSecrets: boolean;
 }
 
